@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from maskwright import compile_regex
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.mask.position import UNKNOWN, Position, unpacked
+from maskwright.mask.walk.walk import PrecomputedMask
+from tests.matching import allowed, configuration, vocabulary
 
 MOST = 0xFFFFFFFF
 
@@ -37,3 +40,35 @@ def test_positions_are_equal_if_they_are_one_object() -> None:
     one, other = Position(Configuration(1, 2)), Position(Configuration(1, 2))
     assert one == one
     assert one != other
+
+
+VOCAB = vocabulary("12", "3 ", " 4", "5-", "ab", " a", "a ", "\\n", "é")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "read", "at_once"),
+    [
+        ("[0-9]{4}-", "", True),
+        ("[0-9]{4}-", "12", True),
+        ("[0-9]+( [0-9]+)?", "1", True),
+        ("[0-9]+ [a-z ]{20}", "1", False),  # many characters after a space
+        ("[a-z]{20}", "a", False),
+        ("[é-ÿ]{9}", "é", False),
+        ("[\\\\n]{9}", "n", False),  # a backslash, as in strings
+    ],
+)
+def test_a_walk_begins_at_once_where_few_bytes_may_come(
+    pattern: str, read: str, at_once: bool
+) -> None:
+    grammar = compile_regex(pattern, VOCAB)
+    matcher = grammar.matcher()
+    assert matcher.accept_bytes(read.encode()) == len(read.encode())
+    here = grammar.recognizer.position(configuration(grammar, read.encode()))
+    grammar.recognizer.tables.leaves.expand(here.leaf, 1_000)
+    walks: list[PrecomputedMask | None] = []
+    assert grammar.walker.positions is not None
+    grammar.walker.positions.find(here, lambda _, stopped: walks.append(stopped))
+    assert (None not in walks) == at_once, "without, it is asked which rows are ready"
+    tokens = {at for at, token in enumerate(VOCAB.tokens) if token}
+    alone = {t for t in tokens if grammar.recognizer.advance(here.configuration, VOCAB.tokens[t])}
+    assert allowed(matcher) & tokens == alone

@@ -1,7 +1,7 @@
 from libc.stdint cimport int32_t, int64_t
 
 from maskwright.mask.walk.row_table cimport RowTable
-from maskwright.mask.walk.walk cimport Walk
+from maskwright.mask.walk.walk cimport PrecomputedMask, Walk
 
 
 cdef class Position:
@@ -23,9 +23,13 @@ cdef class Positions:
     cdef readonly Walk walk
     cdef readonly Py_ssize_t added
     cdef dict known, precomputed, known_alike, by_text
+    cdef list labels
     cdef object matter, lock
     cdef Position of(self, int32_t leaf, int32_t node)
     cdef int find_row(self, Position here, lacking) except -1
+    cdef int walk_from(self, Position here, PrecomputedMask precomputed, lacking) except -1
+    cdef bint begins_no_run(self, Position here) except -1
+    cdef bint is_narrow(self, int32_t leaf) except -1
     cdef Position move(self, Position here, int32_t token)
     cdef Position move_at_once(self, Position here, int32_t token)
     cdef Position moved(self, Position here, int32_t token)

@@ -1,6 +1,6 @@
 """A configuration of a grammar, and what has been computed about it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from threading import RLock
 from typing import Final
 
@@ -75,14 +75,15 @@ class Positions:
         walk: Walk,
         precomputed: dict[int, PrecomputedMask],
         known_alike: dict[int, int],
+        labels: list[Hashable],
         matter: Callable[[int], bool],
         lock: RLock,
         /,
     ) -> None:
         """`known`: all positions of the machine but variants, by leaf << 32 | node. `precomputed`:
         by leaf, the part of its masks that ready rows provide, as far as it is known and no context
-        matters. `known_alike`: see `VocabularyTables.alike`. `matter`: whether a context is that of
-        names that depend on the text."""
+        matters. `known_alike`: see `VocabularyTables.alike`. `labels`: those of leaf states, by
+        number. `matter`: whether a context is that of names that depend on the text."""
     @property
     def walk(self) -> Walk: ...
     @property

@@ -14,15 +14,17 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 import numpy as np
 from numpy import ndarray
 
-from maskwright.automaton.leaf.rows cimport DEAD, Leaves
+from maskwright.automaton.leaf.keys import PartsEnded
+from maskwright.automaton.leaf.rows cimport DEAD, Leaves, next_leaf
 from maskwright.automaton.machine.exits import Configuration
-from maskwright.automaton.machine.step cimport PENDING
+from maskwright.automaton.machine.step cimport DEPENDS_ON_TEXT, PENDING, Machine, take_bytes
 from maskwright.errors import whole_number
 from maskwright.mask.walk.row_table cimport RowTable
 from maskwright.mask.walk.walk import NOTHING
 from maskwright.mask.walk.walk cimport UNMEASURED, PrecomputedMask, Spelling, Walk
 from maskwright.native cimport BUILT_FROM
 from maskwright.native import require_built
+from maskwright.vocab.bits cimport ones
 
 require_built(__name__, BUILT_FROM)
 
@@ -74,13 +76,20 @@ cdef class Position:
         self._first = self._others = None
 
 
-cdef object NOTHING_EXCLUDED = frozenset(), NO_ROW = NOTHING
+cdef object NOTHING_EXCLUDED = frozenset(), NO_ROW = NOTHING, PARTS_ENDED = PartsEnded
+cdef const uint8_t *SPACE = b" "
+cdef enum:
+    BACKSLASH = 92
+    # Bytes from which on a walk may be long; as `ready_rows.text_rows.FEWEST` of characters.
+    FEWEST = 12
 
 
 cdef class Positions:
-    def __init__(self, dict known, Walk walk, dict precomputed, dict known_alike, matter, lock):
+    def __init__(
+        self, dict known, Walk walk, dict precomputed, dict known_alike, list labels, matter, lock
+    ):
         self.known, self.walk = known, walk
-        self.precomputed, self.known_alike = precomputed, known_alike
+        self.precomputed, self.known_alike, self.labels = precomputed, known_alike, labels
         self.matter, self.lock = matter, lock
         self.by_text = {}
 
@@ -108,9 +117,8 @@ cdef class Positions:
 
     cdef int find_row(self, Position here, lacking) except -1:
         """See `find`."""
-        cdef PrecomputedMask precomputed
         cdef const Leaves *leaves = self.walk.machine.c.leaves
-        cdef int32_t number, leaf
+        cdef int32_t leaf
         cdef Position alike
         with self.lock:
             if here.row >= 0:
@@ -119,6 +127,8 @@ cdef class Positions:
                 lacking(here, None)
                 return 0
             leaf = leaves.ready_leaf[here.leaf]
+            if leaf == 0 and self.begins_no_run(here):
+                return self.walk_from(here, NO_ROW, lacking)
             if leaf == 0:
                 leaf = here.leaf
                 simpler = self.known_alike.get(leaf)
@@ -136,13 +146,51 @@ cdef class Positions:
             if known is None:
                 lacking(here, None)
                 return 0
-            precomputed = known
-            number = self.walk.find_row(here.leaf, here.node, precomputed, UNMEASURED, False, None)
-            if number >= 0:
-                here.row = number
-            else:
-                lacking(here, precomputed)
+            self.walk_from(here, known, lacking)
         return 0
+
+    cdef int walk_from(self, Position here, PrecomputedMask precomputed, lacking) except -1:
+        """Find a row by a walk."""
+        cdef int32_t number
+        number = self.walk.find_row(here.leaf, here.node, precomputed, UNMEASURED, False, None)
+        if number >= 0:
+            here.row = number
+        else:
+            lacking(here, precomputed)
+        return 0
+
+    cdef bint begins_no_run(self, Position here) except -1:
+        """Whether a walk is certainly short, so that nothing has to be found out about ready rows:
+        few bytes may come, also after a space, and these within no string."""
+        cdef Machine *machine = &self.walk.machine.c
+        cdef int64_t spaced
+        self.walk.machine.check(here.leaf, here.node)
+        if not self.is_narrow(here.leaf):
+            return False
+        spaced = take_bytes(machine, here.leaf, here.node, SPACE, 1)
+        if spaced == PENDING:
+            self.walk.machine.forget()
+        if spaced < 0:
+            return spaced != PENDING and spaced != DEPENDS_ON_TEXT
+        return self.is_narrow(<int32_t>(spaced >> 32))
+
+    cdef bint is_narrow(self, int32_t leaf) except -1:
+        """Whether few bytes may come, all of ASCII, and neither a backslash, as in strings, nor
+        another text after one that has ended."""
+        cdef const Leaves *leaves = self.walk.machine.c.leaves
+        cdef int32_t row = leaves.base[leaf], at, most
+        if row < 0:
+            return False
+        if leaves.living[row][2] or leaves.living[row][3]:
+            return False
+        most = ones(leaves.living[row][0]) + ones(leaves.living[row][1])
+        for at in range(leaves.override_start[leaf], leaves.override_stop[leaf]):
+            if leaves.override_byte[at] >= 128:
+                return False
+            most += 1
+        if most >= FEWEST or next_leaf(leaves, leaf, BACKSLASH) != DEAD:
+            return False
+        return type(self.labels[leaves.label[leaf]]) is not PARTS_ENDED
 
     def after(self, Position here not None, int32_t token):
         return self.move(here, token)

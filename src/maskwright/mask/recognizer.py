@@ -78,6 +78,7 @@ class Recognizer:
             self.walk,
             shared.precomputed,
             tables.known_alike,
+            tables.leaves.labels,
             shared.text_names.matter,
             tables.lock,
         )
