@@ -176,6 +176,26 @@ def test_what_follows_a_name_that_is_not_listed_waits_for_a_text() -> None:
         assert found.exit(context, label) == known
 
 
+@pytest.mark.parametrize("name", ["b", "kept", r"a\u0062", "c"])
+@pytest.mark.parametrize("also", [{}, {"minProperties": 3}, {"const": {"b": 1, "a": 2}}])
+def test_a_name_left_to_the_text_leads_where_any_new_one_does(name: str, also: Any) -> None:
+    """What is found without the text is taken for it, except for names that are remembered."""
+    parts: list[Json] = [{"type": "object", **also}, {"type": "object", "required": ["d"]}]
+    found = contexts({"anyOf": parts}, within_tokens=frozenset({"kept"}))
+    opened = found.exit(found.start()[0], StructuralLabel.OBJECT).context
+    term = found._name_reader(opened)[0].term
+    assert isinstance(term, Tagged)
+    label = (0, *[1] * (len(term.parts) - 1))
+    unseen = found.exit(opened, label)
+    assert unseen.kind & DYNAMIC
+    read = found.exit(opened, label, f'"{name}"')
+    assert read.kind in (PUSH, STAY)
+    if name == "kept" or "minProperties" in also:
+        assert read != unseen._replace(kind=read.kind), "the name is remembered"
+    found._new_names.clear()
+    assert found.exit(opened, label, f'"{name}"') == read
+
+
 def test_a_value_alone_ends_alike_whatever_was_read() -> None:
     found = contexts({"additionalProperties": {"type": ["integer", "array"]}})
     opened = found.exit(found.start()[0], StructuralLabel.OBJECT).context

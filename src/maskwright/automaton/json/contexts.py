@@ -100,6 +100,9 @@ class JsonContexts(Contexts):
         self._values: dict[int, tuple[ValueReader, int]] = {}
         self._above: dict[tuple[tuple[tuple[int, Conjunction], ...], int], int] = {}
         self._nameless: dict[int, int] = {}
+        self._new_names: dict[tuple[int, Hashable], tuple[tuple[Thread, ...], Exit]] = {}
+        """By context and label: what follows a name that is in none of the lists, if it differs
+        from all before it: the threads that wait for its value, and the exit."""
         self._distinguished = DistinguishedValues(solver)
         self._remembered = RememberedNames(solver.values.names, within_tokens)
         self._plain_shape = plain_shapes(solver, self._remembered)
@@ -300,10 +303,30 @@ class JsonContexts(Contexts):
         found = self._plain.exit(context, label, text) if is_new else None
         if found is not None:
             return found
-        if text is None:
-            dynamic = DYNAMIC if reader.is_other(label) else 0
-            return self._after_threads(level, reader.threads(label, None), dynamic)
-        return self._after_threads(level, reader.threads(label, name_of(text)))
+        if text is not None:
+            name = name_of(text)
+            known = self._new_names.get((context, label))
+            if known is not None and self._are_left_to_text(level, known[0], name):
+                return known[1]._replace(kind=known[1].kind & ~DYNAMIC)
+            return self._after_threads(level, reader.threads(label, name))
+        threads = reader.threads(label, None)
+        dynamic = DYNAMIC if reader.is_other(label) else 0
+        found = self._after_threads(level, threads, dynamic)
+        if dynamic and isinstance(label, tuple) and label[0] == 0:
+            self._new_names[context, label] = threads, found
+        return found
+
+    def _are_left_to_text(self, level: Level, after: tuple[Thread, ...], name: str) -> bool:
+        """Whether the threads after a new name show nothing of it: none of them remembers it, nor
+        needs names that its shape doesn't list, and there was no candidate that might have it."""
+        before = [each.progress for each in level.threads]
+        if any(each is not None and (each.candidates or each.must_equal_one) for each in before):
+            return False
+        return all(
+            isinstance(each.progress, ObjectProgress)
+            and self._remembered.is_left_to_text(each.progress, name)
+            for each in after
+        )
 
     def is_left_to_text(self, after: ObjectProgress, text: str) -> bool:
         """Whether a name, as JSON, is not remembered in the progress after it."""
