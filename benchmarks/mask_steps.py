@@ -53,7 +53,7 @@ def each_token(
     allowed: list[int] = []
     read = 0
     for token, data in enumerate(tokens):
-        leaf, _ = arrays.advance(*here, data)
+        leaf, _ = arrays.advance(here.leaf, here.node, data)
         read += arrays.bytes_read
         if data and (leaf != DEAD or (arrays.stopped and passes(arrays, data, here))):
             allowed.append(token)
@@ -63,7 +63,7 @@ def each_token(
 def passes(arrays: MachineArrays, data: bytes, here: Configuration) -> bool:
     """Whether a token is allowed on whose way the text decides, whatever the text."""
     arrays.passed = 0
-    leaf, node = here
+    leaf, node = here.leaf, here.node
     for byte in data:
         leaf, node = arrays.move(leaf, node, byte)
     leaf, node = arrays.settle(leaf, node)
@@ -102,7 +102,7 @@ class Ways:
     def _walk(self, here: Configuration, precomputed: PrecomputedMask) -> tuple[int, int]:
         """The number of the row, and the number of trie nodes visited."""
         walk = self.grammar.recognizer.walk
-        number = walk.find_row(*here, precomputed, UNMEASURED, False, None)
+        number = walk.find_row(here.leaf, here.node, precomputed, UNMEASURED, False, None)
         assert number >= 0, "everything has been built"
         return number, walk.scratch.visited
 

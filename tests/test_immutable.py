@@ -14,17 +14,31 @@ from fractions import Fraction
 from types import GenericAlias, NoneType
 from typing import Any, ClassVar, Final
 
+import numpy as np
 import pytest
 from msgspec import Struct
 
 import maskwright
-from maskwright.grammar.schema.tree import TypeIs
+from maskwright.automaton.value.witness_text import ArrayWitness, ObjectWitness
+from maskwright.grammar.regular.terms import Regular, WordList
+from maskwright.grammar.schema.tree import Assertion, Schema, TypeIs
 from maskwright.immutable import Acyclic, Immutable
 from tests.test_layers import LAYERS
 
 PLAIN: Final = {
     *(NoneType, bool, int, float, str, bytes, tuple, list, dict, set, frozenset),
     Any,  # in values of JSON
+    *(np.int32, np.uint64, WordList),
+}
+LEAD_TO_THEIR_OWN: Final = {
+    *(Regular, Schema, *typing.get_args(Assertion)),
+    *(ArrayWitness, ObjectWitness),
+}
+"""Classes whose objects lead to each other, and to none that has them in a field: languages,
+schemas, and values of JSON."""
+CHECKED_AS_THEY_ARE: Final = {
+    "ObjectShape": ["others"],  # `test_garbage.py` follows what is called there
+    "Outline": ["scalars", "excluded"],  # a pair of a type's name and a value that can be hashed
 }
 GRAMMAR_HALF: Final = LAYERS[LAYERS.index("grammar") : LAYERS.index("instances")]
 
@@ -69,7 +83,7 @@ def types_in(hint: Any) -> Iterator[type]:
 def is_plain(kind: type) -> bool:
     return (
         issubclass(kind, Acyclic | Enum | Decimal | Fraction)
-        or kind in PLAIN
+        or kind in PLAIN | LEAD_TO_THEIR_OWN
         or kind.__module__ == "collections.abc"
     )
 
@@ -114,7 +128,7 @@ def test_values_that_the_collector_does_not_see_are_plain() -> None:
     kinds = [kind for kind in all_below(Acyclic) if kind.__module__.startswith("maskwright.")]
     assert TypeIs in kinds
     found = {kind.__qualname__: fields_that_are_not_plain(kind) for kind in kinds}
-    assert {kind: fields for kind, fields in found.items() if fields} == {}
+    assert {kind: [*fields] for kind, fields in found.items() if fields} == CHECKED_AS_THEY_ARE
 
 
 def test_no_default_is_a_field_of_dataclasses() -> None:

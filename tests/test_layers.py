@@ -22,7 +22,17 @@ from tests.source_tree import source_of
 PACKAGE = Path(__file__).resolve().parent.parent / "src" / "maskwright"
 FACE = "__init__"
 LAYERS = (
-    *("kernels", "errors", "json_faults", "immutable", "native", "steps", "limits", "resources"),
+    *(
+        "kernels",
+        "errors",
+        "json_faults",
+        "immutable",
+        "native",
+        "garbage",
+        "steps",
+        "limits",
+        "resources",
+    ),
     "user_cache",
     "key_digest",
     "version",

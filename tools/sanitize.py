@@ -25,7 +25,8 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parent.parent
 BUILDS: Final = ("checked", "sanitized")
 TESTS: Final = (
-    *("tests/native/test_fuzzed.py", "tests/grammar/schema", "tests/automaton/json"),
+    *("tests/native/test_fuzzed.py", "tests/test_garbage.py"),
+    *("tests/grammar/schema", "tests/automaton/json"),
     "tests/grammar/shape/test_evident.py",
     *("tests/automaton/machine", "tests/automaton/leaf", "tests/mask", "tests/vocab"),
     *("tests/sampling/test_bans.py", "tests/sampling/test_chain.py", "tests/sampling/test_draw.py"),

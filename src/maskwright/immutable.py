@@ -21,7 +21,8 @@ class Immutable(Struct, frozen=True):
 class Acyclic(Immutable, gc=False):
     """An `Immutable` that the collector of garbage doesn't look at, nor at tuples of nothing else.
 
-    Its fields are plain data: numbers, texts, members of enumerations, values of JSON, containers
-    and other `Acyclic`s of these. A value that led back to itself would never be freed, what it
-    refers to would be freed one collection later, and a long chain would be freed by recursion.
+    Its fields are plain data (numbers, texts, members of enumerations, values of JSON, containers
+    and other `Acyclic`s of these), or lead to no value that has them: languages and schemas. A
+    value that led back to itself would never be freed, and a long chain would be freed by
+    recursion. See `garbage` for what is no such value.
     """

@@ -39,8 +39,12 @@ SMALL = "few rounds, by a bound that is fixed or logarithmic"
 ONCE = "visits each part of a document, whose size is limited, once"
 ROUND = "each round is counted by what it calls"
 TEXT = "goes along the text once"
+FREES = "forgets what was counted as it was made"
 
 REASONS = {
+    FREES: """
+        grammar/regular/derivative.py: Remembered.add Remembered.clear
+    """,
     READS: """
         grammar/dialects/bnf.py: _BnfReader.document _BnfReader.choice _BnfReader.sequence
         grammar/dialects/bnf.py: _BnfReader.repeated _BnfReader.set

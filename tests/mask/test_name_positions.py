@@ -9,7 +9,7 @@ import pytest
 
 from maskwright import Grammar, Matcher, Vocabulary, compile_json_schema, compile_tools
 from maskwright.automaton.json.contexts import JsonContexts
-from maskwright.automaton.machine.exits import Exit
+from maskwright.automaton.machine.exits import Configuration, Exit
 from maskwright.automaton.value.level import Level, Thread
 from maskwright.automaton.value.progress import ObjectProgress
 from maskwright.errors import BudgetError
@@ -284,7 +284,9 @@ def test_names_that_differ_in_what_they_exclude_share_a_walk(
     walk = Counting(grammar.recognizer.walk, "supplied_row")
     monkeypatch.setattr(grammar.recognizer, "walk", walk)
     masks = [allowed(matcher, budget) for matcher in matchers]
-    begun = [(leaf, node) for leaf, node, _, _, stopped, *_ in walk.calls if not stopped]
+    begun = [
+        Configuration(leaf, node) for leaf, node, _, _, stopped, *_ in walk.calls if not stopped
+    ]
     assert begun == [matchers[0].position.configuration]
     assert masks == [allowed(after(remembering, text), budget) for text in texts]
 

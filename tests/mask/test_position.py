@@ -25,7 +25,7 @@ def test_unpacking_is_the_inverse_of_packing(leaf: int, node: int) -> None:
 
 def test_a_new_position_knows_nothing() -> None:
     position = Position(Configuration(3, 4))
-    assert position.configuration == (3, 4)
+    assert position.configuration == Configuration(3, 4)
     assert position.moved(0) is None
     assert position.row < 0, "no mask has been computed"
     assert (position.forced_byte, position.accepting, position.complete) == (None, None, None)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from maskwright import Grammar, Vocabulary, compile_json_schema, compile_regex
-from maskwright.automaton.machine.exits import BLOCKED, POP, PUSH, STAY, Exit
+from maskwright.automaton.machine.exits import BLOCKED, POP, PUSH, STAY, Configuration, Exit
 from maskwright.mask.position import unpacked
 from maskwright.mask.recognizer import Recognizer
 from tests.counting import Counting
@@ -206,7 +206,7 @@ def test_an_exit_moves_the_stack() -> None:
     root = recognizer.start.node
     context = int(arrays.node_context[root])
     stayed = recognizer.take_exit(Exit(STAY, context, 5), root)
-    assert stayed == (5, root)
+    assert stayed == Configuration(5, root)
     pushed = recognizer.take_exit(Exit(PUSH, context, 7), root)
     assert pushed is not None
     assert int(recognizer.machine.arrays.node_parent[pushed.node]) == root
@@ -217,7 +217,7 @@ def test_an_exit_moves_the_stack() -> None:
 
 @pytest.mark.parametrize(("leaf", "node"), [(0, 0), (1, 2), (70_000, 3), (5, 2**31 - 1)])
 def test_a_configuration_is_unpacked(leaf: int, node: int) -> None:
-    assert unpacked(leaf << 32 | node) == (leaf, node)
+    assert unpacked(leaf << 32 | node) == Configuration(leaf, node)
 
 
 def test_grammars_of_one_machine_share_positions() -> None:

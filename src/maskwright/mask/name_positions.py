@@ -19,6 +19,7 @@ from maskwright.automaton.leaf.keys import ChoiceState
 from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.value.last_value import string_start
 from maskwright.automaton.value.names_read import NamesRead, decoded
+from maskwright.garbage import hide
 from maskwright.mask.position import Position
 from maskwright.mask.recognizer import Recognizer
 from maskwright.mask.walk.name_endings import QUOTE, NameEndings
@@ -85,7 +86,7 @@ class NamePositions:
         if not is_whole or rest is None:
             return None
         left = (name.removesuffix(rest) for name in names.rests(begun) if name.endswith(rest))
-        return frozenset(each.encode() for each in left)
+        return hide(frozenset(each.encode() for each in left))
 
     def _begun(self, text: bytes) -> tuple[NamesRead, str, bool]:
         """The names before the one that `text` ends within, the characters of that one so far, and
@@ -106,10 +107,11 @@ class NamePositions:
             if not rests:
                 return frozenset()
             endings = self._endings_at(here).by_characters
-            return frozenset(each for rest in rests for each in endings.get(rest, ()))
+            return hide(frozenset(each for rest in rests for each in endings.get(rest, ())))
         spelled = text[string_start(text, len(text)) :]
         found = {ending: _name(spelled + ending) for ending in self._endings_at(here).tokens}
-        return frozenset(e for e, name in found.items() if name is not None and names.has(name))
+        named = (e for e, name in found.items() if name is not None and names.has(name))
+        return hide(frozenset(named))
 
     def _rests_in_tokens(self, names: NamesRead, begun: str) -> list[str]:
         """What is left of the names that begin with `begun`, as far as some token may hold it with
@@ -141,8 +143,9 @@ class NamePositions:
         """See `Walk.read_endings`."""
         recognizer = self._recognizer
         lengths = np.zeros(len(tokens), np.int32)
-        done = 0
-        while (done := recognizer.walk.read_endings(*here, tokens, done, lengths)) < len(tokens):
+        done, leaf, node = 0, here.leaf, here.node
+        read_endings = recognizer.walk.read_endings
+        while (done := read_endings(leaf, node, tokens, done, lengths)) < len(tokens):
             recognizer.machine.serve_requests()
         return lengths
 

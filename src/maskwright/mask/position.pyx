@@ -30,11 +30,10 @@ require_built(__name__, BUILT_FROM)
 
 UNKNOWN = 1 << 60
 
-cdef object tuple_of = tuple.__new__  # what `Configuration` calls, once its arguments are in order
 
 
 def unpacked(int64_t packed):
-    return tuple_of(Configuration, (packed >> 32, packed & 0xFFFFFFFF))
+    return Configuration(packed >> 32, packed & 0xFFFFFFFF)
 
 
 # There are tens of thousands, through which a garbage collection would look in vain: whoever lets
@@ -43,14 +42,14 @@ def unpacked(int64_t packed):
 cdef class Position:
     def __init__(self, configuration, excluded=frozenset()):
         self._configuration, self.excluded = configuration, excluded
-        self.leaf, self.node = configuration
+        self.leaf, self.node = configuration.leaf, configuration.node
         self.row = -1
         self.sufficient_budget = UNKNOWN
 
     @property
     def configuration(self):
         if self._configuration is None:
-            self._configuration = tuple_of(Configuration, (self.leaf, self.node))
+            self._configuration = Configuration(self.leaf, self.node)
         return self._configuration
 
     cdef Position known_after(self, int64_t token):
@@ -95,7 +94,7 @@ cdef class Positions:
 
     def at(self, configuration):
         cdef int32_t leaf, node
-        leaf, node = configuration
+        leaf, node = configuration.leaf, configuration.node
         return self.of(leaf, node)
 
     cdef Position of(self, int32_t leaf, int32_t node):

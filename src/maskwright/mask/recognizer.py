@@ -169,7 +169,7 @@ class Recognizer:
             arrays = self.machine.arrays
             while True:
                 spend(CHEAP)
-                target = arrays.take_bytes(*here, data[done:])
+                target = arrays.take_bytes(here.leaf, here.node, data[done:])
                 if target == PENDING:
                     self.machine.serve_requests()
                     continue
@@ -198,7 +198,7 @@ class Recognizer:
         while taken < len(data):
             with self:
                 run = data[taken : taken + _MOST_IN_A_RUN]
-                count, leaf, node = self.machine.arrays.take_run(*here, run)
+                count, leaf, node = self.machine.arrays.take_run(here.leaf, here.node, run)
                 here = Configuration(leaf, node)
                 spend(1 + count // 64)
             if count == 0:
@@ -217,12 +217,12 @@ class Recognizer:
         while taken < len(data):
             with self:
                 run = data[taken : taken + _MOST_IN_A_RUN]
-                count, leaf, node = arrays.take_run(*here, run)
+                count, leaf, node = arrays.take_run(here.leaf, here.node, run)
                 spend(1 + count // 64)
                 here, taken = Configuration(leaf, node), taken + count
                 if count == len(run):
                     continue
-                target = arrays.take_bytes(*here, data[taken : taken + 1])
+                target = arrays.take_bytes(here.leaf, here.node, data[taken : taken + 1])
                 if target == PENDING:
                     self.machine.serve_requests()
                     continue
@@ -238,7 +238,7 @@ class Recognizer:
         depends on the text. `read_prefix` returns the text so far, and is called only if it
         does."""
         with self:
-            while (target := self.walk.take_token(*here, token)) == PENDING:
+            while (target := self.walk.take_token(here.leaf, here.node, token)) == PENDING:
                 spelling = self.vocabulary.spellings[token]
                 leaf = self.tables.leaves.after_characters(here.leaf, spelling)
                 if leaf is not None:
@@ -280,7 +280,7 @@ class Recognizer:
         """Whether a walk, which doesn't read the text, accepts the rest of a token."""
         while True:
             spend(CHEAP)
-            target = self.machine.arrays.take_bytes(*here, data)
+            target = self.machine.arrays.take_bytes(here.leaf, here.node, data)
             if target == PENDING:
                 self.machine.serve_requests()
                 continue
@@ -297,7 +297,7 @@ class Recognizer:
         """The configuration after the leaf has been left without reading a byte; its leaf is DEAD
         where that is not possible."""
         while True:
-            leaf, node = self.machine.arrays.leave(*here)
+            leaf, node = self.machine.arrays.leave(here.leaf, here.node)
             if not self._supplied():
                 return Configuration(leaf, node)
 
@@ -331,7 +331,8 @@ class Recognizer:
         """Whether the text may end here."""
         position = self.position(here)
         if position.accepting is None:
-            position.accepting = self._ask(lambda: self.machine.arrays.is_accepting(*here))
+            is_accepting = self.machine.arrays.is_accepting
+            position.accepting = self._ask(lambda: is_accepting(here.leaf, here.node))
         return position.accepting
 
     def complete(self, position: Position) -> bool:
@@ -352,7 +353,7 @@ class Recognizer:
 
     def next_bytes(self, here: Configuration) -> bytes:
         """The bytes that may come next, in ascending order."""
-        return self._ask(lambda: self.machine.arrays.next_bytes(*here))
+        return self._ask(lambda: self.machine.arrays.next_bytes(here.leaf, here.node))
 
     def _ask(self, question: Callable[[], _Answer]) -> _Answer:
         """Call compiled code, and supply what it lacks, until it returns a result."""

@@ -242,7 +242,7 @@ class Walker:
         """Returns (bound, must_walk) for the tokens of the precomputed mask: an upper bound on the
         tokens needed after any of them, and whether they must be walked for a bound all the
         same."""
-        tables, (leaf, node) = self.tables, here
+        tables, leaf, node = self.tables, here.leaf, here.node
         if self.precomputed(here).ready is None:
             return 0, False
         after_leaf = self._node_bounds.compute(node)
@@ -265,7 +265,7 @@ class Walker:
         `whole`: walk every token, also those in the precomputed mask.
         """
         known = NOTHING if whole else self.precomputed(here)
-        return self._supplied_row(*here, known, listed, limit=limit)
+        return self._supplied_row(here.leaf, here.node, known, listed, limit=limit)
 
     def _supplied_row(
         self,
@@ -304,7 +304,8 @@ class Walker:
         if in_text is not None:
             return in_text
         recognizer = self.recognizer
-        while (spaced := recognizer.machine.arrays.take_bytes(*here, b" ")) == PENDING:
+        take = recognizer.machine.arrays.take_bytes
+        while (spaced := take(here.leaf, here.node, b" ")) == PENDING:
             recognizer.machine.serve_requests()
         run = self._widest_run(here)
         after_space = self._widest_run(unpacked(spaced)) if spaced >= 0 else None

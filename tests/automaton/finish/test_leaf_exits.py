@@ -18,9 +18,9 @@ CLOSED = {**OPEN, "additionalProperties": False}
 
 def ways_out(grammar: Grammar, text: bytes, most: int = 40) -> list[LeafExit]:
     machine = grammar.recognizer.machine
-    leaf, node = configuration(grammar, text)
-    context = int(machine.arrays.node_context[node])
-    found = LeafExits(machine, DEFAULT_LIMITS).of(leaf, context)
+    here = configuration(grammar, text)
+    context = int(machine.arrays.node_context[here.node])
+    found = LeafExits(machine, DEFAULT_LIMITS).of(here.leaf, context)
     return list(islice((each for each in found if each.label is not None), most))
 
 
@@ -86,8 +86,10 @@ def test_the_nearest_way_out_of_a_character_is_reported_first_and_ends_the_searc
 ) -> None:
     grammar = json({"type": "string", "maxLength": 60, "pattern": "^[^a]*$"})
     machine = grammar.recognizer.machine
-    leaf, node = configuration(grammar, text)
-    found = LeafExits(machine, DEFAULT_LIMITS).of(leaf, int(machine.arrays.node_context[node]))
+    here = configuration(grammar, text)
+    found = LeafExits(machine, DEFAULT_LIMITS).of(
+        here.leaf, int(machine.arrays.node_context[here.node])
+    )
     nearest, rest = next(found), next(found)
     assert nearest.label is not None
     assert len(nearest.text) == length

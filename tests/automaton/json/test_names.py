@@ -9,7 +9,7 @@ from msgspec.structs import fields, replace
 
 from maskwright import compile_json_schema
 from maskwright.automaton.json.names import NameReader, OpenNamesFinder
-from maskwright.automaton.json.plain_names import plain_shapes
+from maskwright.automaton.json.plain_names import PlainShapes
 from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Thread
@@ -28,7 +28,7 @@ def reader(progresses: list[ObjectProgress], order: PropertyOrder = "any") -> Na
     solving = Solver(order, DEFAULT_LIMITS)
     all_names = RememberedNames(solving.values.names, None)
     threads = tuple(Thread(tag, each) for tag, each in enumerate(progresses))
-    finder = OpenNamesFinder(solving, plain_shapes(solving, all_names))
+    finder = OpenNamesFinder(solving, PlainShapes(solving, all_names))
     return NameReader.of(threads, finder, all_names)
 
 
@@ -65,7 +65,7 @@ def test_where_only_some_other_names_may_come_counting_finds_what_search_does(
     schema: dict[str, Any], order: PropertyOrder
 ) -> None:
     solving = Solver(order, DEFAULT_LIMITS)
-    plain_shape = plain_shapes(solving, RememberedNames(solving.values.names, None))
+    plain_shape = PlainShapes(solving, RememberedNames(solving.values.names, None))
     counted = OpenNamesFinder(solving, plain_shape)
     searched = OpenNamesFinder(solving, lambda _: None)
     progress = object_(schema)

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from maskwright.automaton.json.bit_sets import numbers_in
-from maskwright.automaton.json.plain_names import plain_shapes
+from maskwright.automaton.json.plain_names import PlainShapes
 from maskwright.automaton.json.plain_reader import PlainReader, PlainShape
 from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.satisfy.solver import Solver
@@ -28,7 +28,7 @@ def reader(
     progress: ObjectProgress, order: PropertyOrder = "any", solving: Solver | None = None
 ) -> PlainReader | None:
     known = solving or Solver(order, DEFAULT_LIMITS)
-    plain_shape = plain_shapes(known, RememberedNames(known.values.names, None))
+    plain_shape = PlainShapes(known, RememberedNames(known.values.names, None))
     return PlainReader.of((Thread(0, progress),), plain_shape, 1)
 
 
@@ -51,7 +51,7 @@ def test_plain_shapes(schema: dict[str, Any], is_plain: bool) -> None:
 
 def test_levels_of_several_threads_and_compared_objects_are_not_plain() -> None:
     progress, known = object_(A_B_C), solver()
-    plain_shape = plain_shapes(known, RememberedNames(known.values.names, None))
+    plain_shape = PlainShapes(known, RememberedNames(known.values.names, None))
     assert PlainReader.of((Thread(0, progress), Thread(1, progress)), plain_shape, 1) is None
     candidates = equality_candidates(['{"a":1}'], (), "{")
     for each in (

@@ -70,7 +70,7 @@ def test_every_token_that_ends_a_name_is_an_ending(schema: Any, text: bytes) -> 
     ending = {token for tokens in found.values() for token in tokens}
     for token, spelling in enumerate(SPELLINGS):
         if spelling:
-            while (target := recognizer.walk.take_token(*here, token)) == PENDING:
+            while (target := recognizer.walk.take_token(here.leaf, here.node, token)) == PENDING:
                 recognizer.machine.serve_requests()
             assert (target == DEPENDS_ON_TEXT) is (token in ending), spelling
     for beginning, tokens in found.items():

@@ -12,7 +12,15 @@ import numpy as np
 import pytest
 
 from maskwright import Grammar, compile_choice, compile_json_schema, compile_regex
-from maskwright.automaton.machine.exits import BLOCKED, DONE, DYNAMIC, NO_FRAME, POP, PUSH
+from maskwright.automaton.machine.exits import (
+    BLOCKED,
+    DONE,
+    DYNAMIC,
+    NO_FRAME,
+    POP,
+    PUSH,
+    Configuration,
+)
 from maskwright.mask.compile.rules import compile_grammar
 from maskwright.mask.walk.row_table import RowTable
 from tests.matching import EVERY_BYTE, after, allowed, vocabulary
@@ -100,13 +108,14 @@ class PlainMachine:
         return here is not None
 
 
-def place_of(grammar: Grammar, leaf: int, node: int) -> Place:
+def place_of(grammar: Grammar, here: Configuration) -> Place:
     arrays = grammar.recognizer.machine.arrays
     stack: list[int] = []
+    node = here.node
     while node >= 0:
         stack.append(int(arrays.node_context[node]))
         node = int(arrays.node_parent[node])
-    return leaf, tuple(stack)
+    return here.leaf, tuple(stack)
 
 
 def closed(**properties: Any) -> dict[str, Any]:
@@ -152,7 +161,7 @@ def test_walks(name: str) -> None:
     for _ in range(5):
         matcher = grammar.matcher()
         for _ in range(14):
-            place = place_of(grammar, *matcher._path[-1].configuration)
+            place = place_of(grammar, matcher._path[-1].configuration)
             behind = {t: plain.after(place, data) for t, data in enumerate(spellings) if data}
             ends = set(VOCABULARY.eos) if plain.accepting(place) else set[int]()
             mask = allowed(matcher)
@@ -167,7 +176,7 @@ def test_walks(name: str) -> None:
                 assert by_text, "the text names something again"
                 continue
             if not by_text:  # which the plain machine can't follow
-                assert place_of(grammar, *matcher._path[-1].configuration) == behind[token]
+                assert place_of(grammar, matcher._path[-1].configuration) == behind[token]
 
 
 NAMED = """
@@ -196,7 +205,7 @@ def test_what_leads_back_to_the_same_place_is_taken_as_a_whole(rules: str, begun
     grammar = compile_grammar(rules, vocab, dialect="lark")
     plain, matcher = PlainMachine(grammar), grammar.matcher()
     matcher.accept_bytes(begun.encode())
-    place = place_of(grammar, *matcher._path[-1].configuration)
+    place = place_of(grammar, matcher._path[-1].configuration)
     taken = {t for t, data in enumerate(vocab.spellings) if data and plain.after(place, data)}
     assert allowed(matcher) - set(vocab.eos) == taken
 

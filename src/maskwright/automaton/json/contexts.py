@@ -33,7 +33,7 @@ from maskwright.automaton.json.labels import Closed, Satisfied, StructuralLabel
 from maskwright.automaton.json.levels import Levels
 from maskwright.automaton.json.names import NameReader, OpenNamesFinder
 from maskwright.automaton.json.plain_exits import PlainExits
-from maskwright.automaton.json.plain_names import plain_shapes
+from maskwright.automaton.json.plain_names import PlainShapes
 from maskwright.automaton.json.plain_reader import PlainReader
 from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.json.values import ReadThread, ValueReader
@@ -58,6 +58,7 @@ from maskwright.automaton.value.names_read import name_of
 from maskwright.automaton.value.progress import NO_NAMES, ArrayProgress, ObjectProgress
 from maskwright.automaton.value.whitespace import Whitespace
 from maskwright.errors import Construct
+from maskwright.garbage import hide
 from maskwright.grammar.regular.derivative import derivative
 from maskwright.grammar.regular.terms import EMPTY, Regular, Tagged, Words
 from maskwright.grammar.regular.word_lists import with_minimal_escapes
@@ -104,8 +105,8 @@ class JsonContexts(Contexts):
         """By context and label: what follows a name that is in none of the lists, if it differs
         from all before it: the threads that wait for its value, and the exit."""
         self._distinguished = DistinguishedValues(solver)
-        self._remembered = RememberedNames(solver.values.names, within_tokens)
-        self._plain_shape = plain_shapes(solver, self._remembered)
+        self._remembered = hide(RememberedNames(solver.values.names, within_tokens))
+        self._plain_shape = PlainShapes(solver, self._remembered)
         self._plain: Final = PlainExits(self._table, self, solver, self._plain_shape)
         self._names: Final = self._plain.readers
         self._price = price

@@ -15,6 +15,7 @@ from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Thread
 from maskwright.automaton.value.name_classes import NameClass
 from maskwright.automaton.value.progress import MemberOption, ObjectProgress
+from maskwright.garbage import hide
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
@@ -27,11 +28,11 @@ from maskwright.grammar.regular.terms import (
     word_slice,
     words,
 )
-from maskwright.immutable import Immutable
+from maskwright.immutable import Acyclic, Immutable
 from maskwright.limits import CHEAP, spend
 
 
-class OpenNames(Immutable, eq=False):
+class OpenNames(Acyclic, eq=False):
     """The names that may come next in an object that has been read up to `progress`."""
 
     progress: ObjectProgress
@@ -97,15 +98,13 @@ class OpenNamesFinder:
         few: dict[str | None, NameClass] = {}
         taken: frozenset[str | None] = progress.others
         if plain is None:
-            allowed = frozenset(
-                at
-                for at in progress.names(solver.values.order)
-                if any(True for _ in solver.named_options(progress, at))
-            )
+            names = progress.names(solver.values.order)
+            options = ((at, solver.named_options(progress, at)) for at in names)
+            allowed = hide(frozenset(at for at, found in options if any(True for _ in found)))
             few, taken, language = _other_names(progress, solver)
         else:
             bits, others = plain.open_names(progress)
-            allowed = frozenset(numbers_in(bits))
+            allowed = hide(frozenset(numbers_in(bits)))
             language = plain.other_names(progress.others) if others else EMPTY
             if language is not ANYTHING and solver.values.shortest_string(language) is None:
                 language = EMPTY
@@ -117,7 +116,7 @@ class OpenNamesFinder:
         return OpenNames(progress, allowed, indexes, few, taken, language, inside)
 
 
-class _ThreadReader(Immutable):
+class _ThreadReader(Acyclic):
     tag: int
     names: OpenNames
     open: int | None

@@ -9,6 +9,7 @@ from maskwright.automaton.machine.exits import Exit
 from maskwright.automaton.machine.step cimport BLOCKED, DYNAMIC, NO_FRAME, POP, PUSH, STAY
 from maskwright.automaton.value.level import Level, LevelPhase, Thread
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
+from maskwright.garbage cimport hide
 from maskwright.grammar.regular.terms import EMPTY
 from maskwright.grammar.shape.shape import target_of
 from maskwright.native cimport BUILT_FROM
@@ -164,7 +165,7 @@ cdef class PlainExits:
         if known is not value:
             known = self.representative(known)
         elif not shape.arrays and not shape.objects:
-            known = self.scalars.setdefault((shape.strings, shape.scalars), value)
+            known = self.scalars.setdefault(hide((shape.strings, shape.scalars)), value)
         if key is not None:
             self.same[key] = known
         return known
@@ -178,7 +179,7 @@ cdef class PlainExits:
         thread = THREAD(0, None, value)
         context = self.numbers.context(LEVEL(VALUE, "", (thread,), depth), self.owner)
         self.numbers.enter_alone(context)
-        self.alone[value, depth] = context
+        self.alone[hide((value, depth))] = context
         return context
 
     cdef begin(self, int32_t context):
@@ -374,7 +375,7 @@ cdef class PlainExits:
         key = (begun[0], begun[1], begun[3] is not None, begun[2] is not None)
         known = self.numbers.values.get(key)
         if known is None:
-            known = self.numbers.values[key] = self.owner.leaf_of_value(*key)
+            known = self.numbers.values[hide(key)] = self.owner.leaf_of_value(*key)
         return known
 
     cdef after(self, value, PlainReader following, int32_t dynamic, bint is_listed):

@@ -46,14 +46,17 @@ def plain_shape(
     return PlainShape(shape, solver.values.order, possible, others, remembered, some)
 
 
-def plain_shapes(solver: Solver, remembered: RememberedNames) -> PlainShapeOf:
+class PlainShapes:
     """`plain_shape` for the shapes of one schema; each is examined once."""
 
-    found: dict[ObjectShape, PlainShape | None] = {}  # made more quickly than a `functools.cache`
+    __slots__ = ("_found", "_remembered", "_solver")
 
-    def find(shape: ObjectShape) -> PlainShape | None:
-        if shape not in found:
-            found[shape] = plain_shape(shape, solver, remembered)
-        return found[shape]
+    def __init__(self, solver: Solver, remembered: RememberedNames) -> None:
+        self._solver = solver
+        self._remembered = remembered
+        self._found: dict[ObjectShape, PlainShape | None] = {}
 
-    return find
+    def __call__(self, shape: ObjectShape) -> PlainShape | None:
+        if shape not in self._found:
+            self._found[shape] = plain_shape(shape, self._solver, self._remembered)
+        return self._found[shape]

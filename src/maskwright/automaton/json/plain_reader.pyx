@@ -2,9 +2,12 @@
 
 from libc.stdint cimport uint8_t, uint64_t
 
+cimport cython
+
 from maskwright.automaton.json.bit_sets import bits_of, numbers_in
 from maskwright.automaton.value.level import ObjectLevel, Thread
 from maskwright.automaton.value.progress import ObjectProgress
+from maskwright.garbage cimport hide
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
@@ -25,6 +28,7 @@ cdef object ANY_NAME = ANYTHING, NONE = EMPTY, OBJECT_LEVEL = ObjectLevel
 cdef object ONE = 1  # an int of Python, which may be shifted as far as need be
 
 
+@cython.no_gc  # nor does a shape refer to itself
 cdef class PlainShape:
     def __init__(
         self, shape, order, possible, bint others, remembered, tuple some=(), read=frozenset()
@@ -52,6 +56,8 @@ cdef class PlainShape:
         self.languages = {ANY_NAME: 0}
         for language in shape.languages:
             self.languages.setdefault(language, len(self.languages))
+        for each in (self.languages, self.word_of):
+            hide(each)
         self.values_of_others, self.names_of_others = {}, {}
 
     def mask(self, members):
@@ -116,6 +122,7 @@ cdef class PlainShape:
         return self.sum_of(names)
 
 
+@cython.no_gc  # it refers to nothing that refers to it
 cdef class PlainReader:
     @classmethod
     def of(cls, threads, plain_shape, Py_ssize_t depth):

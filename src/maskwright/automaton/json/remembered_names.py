@@ -22,6 +22,7 @@ from msgspec.structs import replace
 
 from maskwright.automaton.value.name_classes import NameClasses
 from maskwright.automaton.value.progress import ObjectProgress
+from maskwright.garbage import hide
 from maskwright.grammar.regular.derivative import contains
 
 _QUOTED: Final = re.compile(rb'(?=("(?:[^"\\]|\\.)*"))', re.DOTALL)
@@ -45,7 +46,7 @@ class RememberedNames:
         remembered left to the text."""
         if self._keeps_all(after):
             return after
-        kept = frozenset(name for name in after.others if self._is_kept(after, name))
+        kept = hide(frozenset(name for name in after.others if self._is_kept(after, name)))
         return replace(after, others=kept, has_unremembered=True)
 
     def is_left_to_text(self, after: ObjectProgress, name: str) -> bool:

@@ -15,6 +15,7 @@ from maskwright.automaton.value.equality import EqualityCandidates, equality_can
 from maskwright.automaton.value.finite_values import spellings
 from maskwright.automaton.value.level import Thread
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
+from maskwright.garbage import hide
 from maskwright.grammar.regular.terms import (
     ANYTHING,
     EMPTY,
@@ -27,12 +28,12 @@ from maskwright.grammar.regular.terms import (
 )
 from maskwright.grammar.schema.tree import Json, NotValues, Schema
 from maskwright.grammar.shape.shape import Conjunction
-from maskwright.immutable import Immutable
+from maskwright.immutable import Acyclic
 
 _NONE_DISTINGUISHED: Final = Distinguished({}, (), float("inf"))
 
 
-class ReadThread(Immutable):
+class ReadThread(Acyclic):
     """A thread whose value has been read."""
 
     thread: Thread
@@ -40,7 +41,7 @@ class ReadThread(Immutable):
     """The value as canonical JSON, where that is known without looking at the text."""
 
 
-class ThreadReading(Immutable):
+class ThreadReading(Acyclic):
     """How a thread's value is read: which scalars, and which values are distinguished."""
 
     thread: Thread
@@ -62,7 +63,7 @@ class ThreadReading(Immutable):
     """Whether `words` has all strings, the excluded ones as well: then a gate keeps these out."""
 
 
-class ValueReader(Immutable):
+class ValueReader(Acyclic):
     """Two regular languages, for strings and for other scalars, and what their labels say.
 
     Where values are distinguished, the languages are tagged: of strings, first the distinguished
@@ -188,10 +189,10 @@ def _opened(readings: Iterable[ThreadReading], solver: Solver) -> dict[str, tupl
             # That a value has an instance has been found out before the value is read.
             if solver.satisfiable(value) if is_lone else solver.can_complete(progress):
                 threads[bracket][Thread(tag, progress)] = None
-    return {bracket: tuple(found) for bracket, found in threads.items()}
+    return hide({bracket: hide(tuple(found)) for bracket, found in threads.items()})
 
 
-class _ScalarKind(Immutable):
+class _ScalarKind(Acyclic):
     strings: Regular
     scalars: Regular
     words: frozenset[str]

@@ -12,7 +12,7 @@ from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.character_classes import Split
 from maskwright.grammar.regular.character_dfa import CharacterDfa
 from maskwright.grammar.regular.terms import Chars
-from maskwright.immutable import Immutable
+from maskwright.immutable import Acyclic
 
 UNKNOWN: Final = -2
 """The target of a character in a state whose transitions have not been found."""
@@ -25,7 +25,7 @@ _SURROGATES: Final = 1
 Int32 = npt.NDArray[np.int32]
 
 
-class CharacterArrays(Immutable):
+class CharacterArrays(Acyclic):
     ascii: Int32
     """[states, 128]: the next state, NOWHERE or UNKNOWN."""
     known: Int32

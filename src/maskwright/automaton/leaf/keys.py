@@ -18,20 +18,20 @@ from typing import Final
 from maskwright.automaton.leaf.spelling import BACKSLASH
 from maskwright.grammar.regular.derivative import first_bytes
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, Tagged, Words
-from maskwright.immutable import Acyclic, Immutable
+from maskwright.immutable import Acyclic
 
 WITH_WORDS: Final = frozenset((Tagged, Words, Parallel))
 """The types of terms that may be places in a list of words, have gates, or be left at once."""
 
 
-class Text(Immutable):
+class Text(Acyclic):
     """At a character boundary of `term`."""
 
     inside: bool
     term: Regular
 
 
-class Begun(Immutable):
+class Begun(Acyclic):
     """Within a character of `term`, of which `part` and `value` have been read; see
     `automaton.leaf.spelling`."""
 
@@ -60,7 +60,7 @@ class End(Acyclic):
     label: Hashable
 
 
-class ChoiceState(Immutable):
+class ChoiceState(Acyclic):
     """The start of a JSON string, of a plain text, or of one of `marks` (byte, next state)."""
 
     inside: Regular
@@ -68,7 +68,7 @@ class ChoiceState(Immutable):
     marks: tuple[tuple[int, int], ...]
 
 
-class Entry(Immutable):
+class Entry(Acyclic):
     """The start of a text of `text` or of one of `marks` (byte, next state).
 
     With a `label` it may be left at once; that `text` contains the empty text doesn't count.
@@ -160,7 +160,7 @@ Key = (
 )
 
 
-class PartsEnded(Immutable):
+class PartsEnded(Acyclic):
     """The label of a leaf in which `terms` have ended and no other text continues."""
 
     terms: tuple[Regular, ...]

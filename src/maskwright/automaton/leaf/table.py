@@ -44,6 +44,7 @@ from maskwright.automaton.leaf.keys import (
 from maskwright.automaton.leaf.rows import DEAD, UNBUILT, Row, WordPlaces
 from maskwright.automaton.leaf.spelling import BACKSLASH, BETWEEN, DIGITS
 from maskwright.automaton.leaf.states import LeafStates
+from maskwright.garbage import hide
 from maskwright.grammar.regular.derivative import label
 from maskwright.grammar.regular.terms import (
     ANY_CHAR,
@@ -59,10 +60,10 @@ from maskwright.grammar.regular.terms import (
     tagged,
     word_slice,
 )
-from maskwright.immutable import Immutable
+from maskwright.immutable import Acyclic
 
 
-class NameLanguage(Immutable):
+class NameLanguage(Acyclic):
     """A list of words, and what else may be read with it."""
 
     table: WordList
@@ -123,7 +124,7 @@ def trie_of(term: Regular) -> tuple[NameLanguage, Words] | None:
     that isn't made at once."""
     others = None
     if isinstance(term, Tagged) and term.named:
-        others = term.parts[1:]
+        others = hide(term.parts[1:])
         if others.count(EMPTY) + others.count(ANYTHING) < len(others):
             return None
         term = term.parts[0]
@@ -283,7 +284,7 @@ class LeafTable(LeafStates):
             ends = known[: len(table.strings)]
         is_open = names.open
         beyond = self._beyond(names) if is_open else None
-        trie = WordTrie(names, self.count)
+        trie = hide(WordTrie(names, self.count))
         self.count += trie.count
         self.weight += trie.count // _PER_TRIE_STATE
         self.keys.add(trie)

@@ -12,6 +12,7 @@ from collections.abc import Hashable
 from typing import NamedTuple
 
 from maskwright.automaton.machine.step import BLOCKED, DONE, DYNAMIC, NO_FRAME, POP, PUSH, STAY
+from maskwright.immutable import Acyclic
 
 __all__ = [
     "BLOCKED",
@@ -80,7 +81,7 @@ def apply_exit(taken: Exit) -> Replacement:
     return Replacement(1, (taken.frame, taken.context))
 
 
-class Configuration(NamedTuple):
+class Configuration(Acyclic):
     """Where a text stands in a machine."""
 
     leaf: int

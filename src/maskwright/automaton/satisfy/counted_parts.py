@@ -21,7 +21,7 @@ from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress
 from maskwright.automaton.value.witness_text import Witness, size
 from maskwright.errors import TooLongError
 from maskwright.grammar.shape.shape import Conjunction
-from maskwright.immutable import Immutable
+from maskwright.immutable import Acyclic
 from maskwright.limits import CHEAP, spend
 
 MOST_PARTS: Final = 20_000
@@ -31,7 +31,7 @@ _FEW_STEPS: Final = 4_000
 """What a search takes in some tens of milliseconds at most."""
 
 
-class CountedParts(Immutable):
+class CountedParts(Acyclic):
     """What completes a container, found without a search."""
 
     parts: tuple[tuple[str, Witness], ...] | None

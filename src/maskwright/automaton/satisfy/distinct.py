@@ -35,7 +35,7 @@ from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import Schema, TypeIs
 from maskwright.grammar.shape.shape import Conjunction
 from maskwright.grammar.shape.shapes import Shapes
-from maskwright.immutable import Immutable
+from maskwright.immutable import Acyclic, Immutable
 from maskwright.limits import CHEAP, spend
 
 
@@ -87,7 +87,7 @@ _LEAST_CONTAINER: Final = 2
 """Bytes of the shortest array or object."""
 
 
-class ListedValue(Immutable):
+class ListedValue(Acyclic):
     size: float
     """Bytes of the witness."""
     text: str
@@ -95,7 +95,7 @@ class ListedValue(Immutable):
     witness: Witness
 
 
-class OpenItem(Immutable):
+class OpenItem(Acyclic):
     """An item to come."""
 
     value: Conjunction

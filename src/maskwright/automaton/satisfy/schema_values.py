@@ -13,6 +13,7 @@ from maskwright.automaton.value.name_classes import NameClasses
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, Progress
 from maskwright.automaton.value.witness_text import ScalarWitness, Witness, byte_count, spelled
 from maskwright.errors import TooLongError
+from maskwright.garbage import hide
 from maskwright.grammar.regular.derivative import is_live
 from maskwright.grammar.regular.length_bounds import counted
 from maskwright.grammar.regular.shortest import shortest
@@ -32,7 +33,7 @@ class SchemaValues:
         self.shapes: Final = shapes
         self.order: Final[PropertyOrder] = order
         self.limits: Final = limits
-        self.names: Final = NameClasses(limits)
+        self.names: Final = hide(NameClasses(limits))
         self._finite: dict[Conjunction, FiniteValues] = {}
 
     def is_live(self, term: Regular) -> bool:

@@ -44,7 +44,7 @@ from maskwright.automaton.value.witness_text import (
 from maskwright.grammar.regular.derivative import contains
 from maskwright.grammar.regular.terms import intersection
 from maskwright.grammar.shape.shape import Conjunction
-from maskwright.immutable import Immutable
+from maskwright.immutable import Acyclic
 from maskwright.limits import CHEAP, spend
 
 _MOST_STEPS: Final = 20_000
@@ -52,7 +52,7 @@ _FEW: Final = 64
 """Items that are chosen one by one where a search has begun; more of the same kind are counted."""
 
 
-class ContainerStep(Immutable):
+class ContainerStep(Acyclic):
     """One item or member more."""
 
     name: str

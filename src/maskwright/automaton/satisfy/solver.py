@@ -28,6 +28,7 @@ from maskwright.automaton.value.progress import (
 )
 from maskwright.automaton.value.witness_text import Witness, compact
 from maskwright.errors import LimitError
+from maskwright.garbage import hide
 from maskwright.grammar.schema.options import Numbers, PropertyOrder
 from maskwright.grammar.shape.evident import EvidentValues
 from maskwright.grammar.shape.shape import Conjunction, construct_of
@@ -167,7 +168,7 @@ class Solver:
         # Shapes ask whether options of `oneOf` can meet.
         shapes = Shapes(limits, self.satisfiable, numbers, order)
         self.values: Final = SchemaValues(shapes, order, limits)
-        self._evident = EvidentValues({frozenset(): True})
+        self._evident = EvidentValues({hide(frozenset()): True})
         self._completable: dict[Progress, bool] = {}
         self._partners: dict[ArrayProgress, tuple[Conjunction, ...]] = {}
 

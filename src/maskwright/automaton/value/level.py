@@ -12,7 +12,7 @@ from maskwright.automaton.value.progress import (
     progress_after,
 )
 from maskwright.grammar.shape.shape import Conjunction
-from maskwright.immutable import Acyclic, Immutable
+from maskwright.immutable import Acyclic
 
 
 class LevelPhase(Enum):
@@ -27,7 +27,7 @@ class LevelPhase(Enum):
     DONE = "nothing more"
 
 
-class Thread(Immutable):
+class Thread(Acyclic):
     tag: int
     """The thread of the level below that this one belongs to, or the number of several there that
     wait for one value (`Level.waiting`)."""
@@ -78,7 +78,7 @@ class Thread(Immutable):
         return Thread(self.tag, after)
 
 
-class Level(Immutable):
+class Level(Acyclic):
     phase: LevelPhase
     bracket: str
     """`{`, `[`, or nothing on a level of a value alone: the whole text, or a member or item that

@@ -25,7 +25,7 @@ from maskwright.grammar.regular.terms import (
     intersection,
     words,
 )
-from maskwright.immutable import Immutable
+from maskwright.immutable import Acyclic
 from maskwright.limits import CHEAP, Limits, spend
 
 _MOST_NAMES: Final = 256
@@ -39,7 +39,7 @@ _MOST_LEVELS: Final = 2_000
 """Lengths of strings that are looked at before a language is taken for one that may run out."""
 
 
-class NameClass(Immutable):
+class NameClass(Acyclic):
     """Property names that lie in the same languages: `mask` says in which."""
 
     mask: tuple[bool, ...]

@@ -18,6 +18,7 @@ from itertools import count
 from typing import Final
 
 from maskwright.automaton.value.last_value import string_start
+from maskwright.garbage import hide
 from maskwright.immutable import Immutable
 from maskwright.limits import spend
 
@@ -44,6 +45,8 @@ class _ReadObject:
         self.order: Final[dict[str, int]] = {}
         """The number of each name's member."""
         self.sorted: Final[list[str]] = []
+        for each in (self, self.ends, self.sorted):
+            hide(each)
 
     @property
     def size(self) -> int:
@@ -135,7 +138,7 @@ class NamesMemory:
             known.cut(members)
             for name_read, end in reversed(found):
                 known.add(name_read, end)
-                self._by_comma.setdefault(end, set()).add(number)
+                self._by_comma.setdefault(end, hide(set())).add(number)
             known.text = text[: found[0][1]]
             self._size += known.size
             self._forget()

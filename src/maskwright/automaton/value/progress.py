@@ -26,11 +26,11 @@ from maskwright.errors import Construct, LimitError
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.grammar.schema.tree import Schema, negated
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape
-from maskwright.immutable import Immutable
+from maskwright.immutable import Acyclic
 from maskwright.limits import spend
 
 
-class ItemOption(Immutable):
+class ItemOption(Acyclic):
     value: Conjunction
     after: ArrayProgress
     by_value: CandidatesByValue = ()
@@ -38,7 +38,7 @@ class ItemOption(Immutable):
     differs from them all."""
 
 
-class ArrayProgress(Immutable):
+class ArrayProgress(Acyclic):
     """`index` items have been read; it stops growing where more items make no difference."""
 
     shape: ArrayShape
@@ -138,7 +138,7 @@ class ArrayProgress(Immutable):
         return replace(self, seen=self.seen | {text}, promised_repeat=None)
 
 
-class MemberOption(Immutable):
+class MemberOption(Acyclic):
     name: int
     """Index into the shape's names; OTHER for a name that is not among them."""
     value: Conjunction
@@ -154,7 +154,7 @@ _MOST_UNDECIDED: Final = 14
 """Requirements that one member may or may not fulfil: each of them doubles the threads."""
 
 
-class ObjectProgress(Immutable):
+class ObjectProgress(Acyclic):
     """The members read so far.
 
     In order "schema" the declared names before `position` can't come any more, and `seen` holds the

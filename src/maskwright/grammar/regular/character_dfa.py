@@ -18,6 +18,7 @@ from weakref import ref
 import numpy as np
 import numpy.typing as npt
 
+from maskwright.garbage import hide
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.character_classes import BEYOND_ASCII, Split, sample, size
 from maskwright.grammar.regular.terms import Regular
@@ -207,7 +208,7 @@ class CharacterDfa:
         self.splits.append(None)
         self._seen.append(number)
         if self._marks and known_place(term) is None:
-            term.place = (self._reference, number)
+            term.place = hide((self._reference, number))
         return number
 
 

@@ -8,12 +8,14 @@ are read side by side, as a leaf of a grammar reads them, are `Parallel`.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import cycle
 from typing import Final
 
 from maskwright.errors import LimitError
+from maskwright.garbage import hide_whole
 from maskwright.grammar.regular.beginnings import (
     farthest,
     least_length,
@@ -107,6 +109,8 @@ def _parallel(
 
 Label = int | tuple[int, ...]
 
+REMEMBERED: Final = 1 << 17
+"""Transitions that are kept for the next time that they are asked for."""
 MOST_SIFTED: Final = 64
 """Words of a list that are looked at one by one where it is intersected."""
 NEARBY: Final = 16
@@ -126,8 +130,10 @@ def split(term: Regular) -> Split:
     if found is None:
         found = all_transitions(term)
         if not term.plain:
-            found = found.mapped(lambda target: target if _lives(target) else EMPTY)
+            found = hide_whole(found.mapped(lambda target: target if _lives(target) else EMPTY))
         term.split = found
+        if term.steps is None:  # it was forgotten while it was asked which targets live
+            _remembered.add(term, 1)
     assert isinstance(found, Split)
     return found
 
@@ -209,12 +215,55 @@ def all_transitions(term: Regular) -> Split:
     """All transitions, also those to targets that may turn out to be dead."""
     found = term.steps
     if found is None:
-        found = term.steps = _derive(term)
+        found = term.steps = hide_whole(_derive(term))
         steps = len(found.ascii) + len(found.beyond)
         _tally.made += steps
+        _remembered.add(term, 1 + steps)
         spend(1 + steps)
     assert isinstance(found, Split)
     return found
+
+
+class Remembered:
+    """The terms that know their transitions or their automaton, the latest last.
+
+    Transitions lead back to the term that has them, and terms are hidden from the collector of
+    garbage (see `garbage`): they are freed once they are forgotten here and used nowhere else.
+    """
+
+    def __init__(self) -> None:
+        self._terms: deque[Regular] = deque()
+        self._sizes: deque[int] = deque()
+        self._size = 0
+
+    def add(self, term: Regular, size: int) -> None:
+        """Remember a term; forget the earliest while all are larger than `REMEMBERED`."""
+        self._terms.append(term)
+        self._sizes.append(size)
+        self._size += size
+        while self._size > REMEMBERED:
+            self._forget()
+
+    def clear(self) -> None:
+        """Forget all terms."""
+        while self._terms:
+            self._forget()
+
+    def sweep(self) -> None:
+        """Leave out the terms that know nothing any more."""
+        for _ in range(len(self._terms)):
+            term, size = self._terms.popleft(), self._sizes.popleft()
+            self._size -= size
+            if term.steps is not None or term.split is not None or term.automaton is not None:
+                self.add(term, size)
+
+    def _forget(self) -> None:
+        term = self._terms.popleft()
+        self._size -= self._sizes.popleft()
+        term.steps = term.split = term.automaton = None
+
+
+_remembered = Remembered()
 
 
 class _Tally:
@@ -322,12 +371,13 @@ def _before(found: Split, tail: Regular) -> Split:
 def place(term: Regular) -> tuple[CharacterDfa, int]:
     """The automaton in which `term` is a state, and its number there.
 
-    One that is made for it lives as long as it does.
+    One that is made for it lives until the term's transitions are forgotten.
     """
     known = known_place(term)
     if known is None:
-        term.automaton = CharacterDfa(term, split)
-        known = (term.automaton, 0)
+        known = (CharacterDfa(term, split), 0)
+        term.automaton = known[0]
+        _remembered.add(term, 1)
     return known
 
 
@@ -509,6 +559,12 @@ def let_go(terms: Iterable[Regular]) -> None:
     automata = {known[0] for known in map(known_place, met) if known is not None}
     for term in met.union(*(automaton.terms for automaton in automata)):
         term.steps = term.split = None
+    _remembered.sweep()
+
+
+def forget_transitions() -> None:
+    """Forget the transitions of all terms, which are worked out anew where they are asked for."""
+    _remembered.clear()
 
 
 def _note_live(end: Regular, state: Regular, came_from: dict[Regular, Regular | None]) -> None:

@@ -2,8 +2,10 @@
 
 from weakref import ref
 
+cimport cython
 from cpython.weakref cimport PyWeakref_GetObject
 
+from maskwright.garbage cimport hide, hide_whole
 from maskwright.native cimport BUILT_FROM
 from maskwright.native import require_built
 
@@ -24,10 +26,14 @@ cdef class Interned:
         return None if found is None else <object>PyWeakref_GetObject(found)
 
     def keep(self, key, value):
-        self.known[key] = ref(value, Removal.__new__(Removal, self.known, key))
-        return value
+        reference = ref(value, Removal.__new__(Removal, self.known, key))
+        self.known[key] = reference
+        hide_whole(key)
+        hide(reference)
+        return hide_whole(value)
 
 
+@cython.no_gc
 cdef class Removal:
     """Forgets a key when the object is gone, unless there is another one by then."""
     cdef dict known

@@ -17,10 +17,11 @@ from itertools import count
 from typing import Any, Final
 from weakref import ReferenceType
 
+from maskwright.garbage import hide_whole
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.charset import Ranges
 from maskwright.grammar.regular.interned import Interned
-from maskwright.immutable import Acyclic, Immutable
+from maskwright.immutable import Acyclic
 from maskwright.limits import CHEAP, spend
 
 
@@ -596,7 +597,7 @@ Rounds = tuple[int, int | None]
 """How often a body is repeated: at least, and at most (None: any number of times)."""
 
 
-class _Counter(Immutable):
+class _Counter(Acyclic):
     """An option of a union as `before`, then `body` so often as a range or a set says, `tail`."""
 
     before: tuple[Regular, ...]
@@ -608,7 +609,7 @@ def _counter(term: Regular) -> tuple[_Counter, Rounds | int] | None:
     """The first counted repeat in a term, and its range or set; None if there is none near its
     start."""
     if term.counter is None:
-        term.counter = _find_counter(term) or ()
+        term.counter = hide_whole(_find_counter(term)) or ()
     return term.counter or None
 
 
@@ -620,11 +621,11 @@ def _find_counter(term: Regular) -> tuple[_Counter, Rounds | int] | None:
         before.append(term.head)
         term = term.tail
     if isinstance(term, CountingSet):
-        return _Counter(tuple(before), term.body, term.tail), term.counts
+        return _Counter(hide_whole(tuple(before)), term.body, term.tail), term.counts
     head, tail = (term.head, term.tail) if isinstance(term, Concat) else (term, EPSILON)
     if not isinstance(head, Repeat) or not _is_counted(head):
         return None
-    return _Counter(tuple(before), head.body, tail), (head.least, head.most)
+    return _Counter(hide_whole(tuple(before)), head.body, tail), (head.least, head.most)
 
 
 def _is_counted(term: Regular) -> bool:

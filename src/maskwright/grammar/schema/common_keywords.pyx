@@ -1,5 +1,6 @@
 """Keywords that most schemas have; see `common_keywords.pyi`."""
 
+from maskwright.garbage cimport hide
 from maskwright.grammar.schema.document_text cimport SchemaText
 from maskwright.grammar.schema.schema_object cimport DocumentParser, SchemaObject
 from maskwright.native cimport BUILT_FROM
@@ -51,7 +52,7 @@ cdef frozenset type_names(setting, str place):
             if name is None:
                 known += '; the type of null is written "null", as a string'
             raise SchemaError(f"unknown type {name!r}; known are {known}", pointer=place)
-    return frozenset(names)
+    return hide(frozenset(names))
 
 
 def read_enum(SchemaObject source, setting, str place):

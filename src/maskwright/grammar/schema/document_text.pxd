@@ -41,7 +41,7 @@ cdef class SchemaText:
     cdef public str pointer
     cdef public tuple assertions
     cdef public bint never
-    cdef public object negation
+    cdef public object negation, outline
     cdef readonly Py_ssize_t number
     cdef bytes _kind, _text  # before the key is cut; then the key and None
     cdef Py_ssize_t _start, _end

@@ -17,6 +17,7 @@ from libc.stdint cimport UINT32_MAX, int64_t, uint8_t, uint32_t, uint64_t, uintp
 from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcmp, memcpy
 
+from maskwright.garbage cimport hide
 from maskwright.native cimport BUILT_FROM
 from maskwright.native import require_built
 
@@ -364,6 +365,7 @@ cdef class SchemaText:
         self.number = made
         made += 1
         self.assertions = ()
+        hide(self)
 
     @property
     def key(self):

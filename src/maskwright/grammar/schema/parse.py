@@ -23,6 +23,7 @@ from math import prod
 from typing import Final, cast
 
 from maskwright.errors import SchemaError
+from maskwright.garbage import hide
 from maskwright.grammar.formats import format_language
 from maskwright.grammar.number.interval import Interval
 from maskwright.grammar.number.multiples import multiples
@@ -487,13 +488,15 @@ def parse_document(text: DocumentText, options: ParseOptions) -> ParsedSchema:
         _empty_circles(parser, root)
     many_choices = parser.choices > options.limits.alternatives
     intricate = parser.intricate or (parser.negates and parser.options_read > MANY_NEGATED)
-    return ParsedSchema(
-        root,
-        Report(parser.enforced, parser.annotations),
-        written,
-        parser.widest,
-        parser.schemas,
-        many_choices,
-        intricate,
-        options.limits,
+    return hide(
+        ParsedSchema(
+            root,
+            hide(Report(parser.enforced, parser.annotations)),
+            written,
+            parser.widest,
+            hide(parser.schemas),
+            many_choices,
+            intricate,
+            options.limits,
+        )
     )

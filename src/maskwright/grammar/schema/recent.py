@@ -10,6 +10,7 @@ from collections import OrderedDict
 from threading import Lock
 from typing import Final
 
+from maskwright.garbage import hide
 from maskwright.grammar.schema.document import check, loaded
 from maskwright.grammar.schema.document_text import DocumentText
 from maskwright.grammar.schema.parse import ParsedSchema, ParseOptions, parse_document
@@ -66,7 +67,7 @@ def _key_of(text: DocumentText, options: ParseOptions) -> _Key | None:
     others."""
     if options.documents or text.text is None or len(text.text) > _LARGE:
         return None
-    return text.text, options
+    return hide((text.text, options))
 
 
 RECENT: Final = RecentSchemas()

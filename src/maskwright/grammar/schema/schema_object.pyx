@@ -2,6 +2,7 @@
 
 from cpython.object cimport PyObject, PyTypeObject, newfunc
 
+from maskwright.garbage cimport hide, hide_whole, show_circles
 from maskwright.grammar.schema.document_text cimport DocumentText, SchemaText
 from maskwright.native cimport BUILT_FROM
 
@@ -107,11 +108,14 @@ cdef class DocumentParser:
     def read(self, dict readers):
         cdef SchemaObject source
         cdef list level
-        while self.waiting:
-            level, self.waiting = self.waiting, []
-            spend(CHEAP * len(level))
-            for source in level:
-                self._read_object(source, readers)
+        try:
+            while self.waiting:
+                level, self.waiting = self.waiting, []
+                spend(CHEAP * len(level))
+                for source in level:
+                    self._read_object(source, readers)
+        finally:
+            show_circles(self.targets)  # every circle has a reference in it
 
     cdef int _read_object(self, SchemaObject source, dict readers) except -1:
         """Have a schema assert what its keywords do; each gets its line in the report."""
@@ -162,9 +166,9 @@ cdef class DocumentParser:
                 suspicion = ""
                 if isinstance(setting, dict) or keyword == "nullable":
                     suspicion = suspected(keyword, setting, source.value)
-                about = keyword, source.draft, suspicion
+                about = hide((keyword, source.draft, suspicion))
                 note(annotations, source.pointer, keyword, remark_later, about)
-        source.schema.assertions = tuple(assertions)
+        source.schema.assertions = hide_whole(tuple(assertions))
         return 0
 
 

@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol
 
 from msgspec.structs import astuple
 
+from maskwright.garbage import hide, show
 from maskwright.grammar.number.interval import Interval
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.document_text import SchemaText
@@ -89,7 +90,7 @@ class MultipleOf(Acyclic):
     negative: bool = False
 
 
-class StringIn(Immutable):
+class StringIn(Acyclic):
     """Strings (their values, not their spellings) of a regular language."""
 
     language: Regular
@@ -259,6 +260,8 @@ class Schema(SchemaText):
     assertions: tuple[Assertion, ...]
     negation: Schema | None
     """The negation of the schema, after `negated` has made it."""
+    outline: Any
+    """What instances can be at most, after `shape.disjoint.outline` has found it; else None."""
 
 
 OMITTED_TOOL: Final = "unusable-tool"
@@ -291,7 +294,8 @@ class Entries:
     __slots__ = ("flat",)
 
     def __init__(self) -> None:
-        self.flat: list[Any] = []
+        hide(self)
+        self.flat: list[Any] = hide([])
         """The fields of the first entry, of the second, and so on; in place of a note and its rule
         there may be a function that finds a remark, and its arguments."""
 
@@ -377,6 +381,8 @@ def negated(schema: Schema) -> Schema:
     if schema.negation is None:
         opposite = schema.negation = Schema(schema.pointer)
         opposite.negation = schema
+        show(schema)
+        show(opposite)
         if schema.never:
             pass
         elif not schema.assertions:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from maskwright.garbage import hide
 from maskwright.grammar.schema.tree import (
     Assertion,
     Properties,
@@ -19,10 +20,10 @@ from maskwright.grammar.schema.tree import (
     negated,
 )
 from maskwright.grammar.shape.disjoint import Outline, are_disjoint, joint_outline, outline
-from maskwright.immutable import Immutable
+from maskwright.immutable import Acyclic
 
 
-class MemberDemand(Immutable):
+class MemberDemand(Acyclic):
     """What an option surely demands of a value of one type."""
 
     schema: Schema
@@ -51,7 +52,7 @@ class Comparisons:
         for other in others:
             known = disjoint.get((schema, other))
             if known is None:
-                known = disjoint[schema, other] = are_disjoint((schema,), other)
+                known = disjoint[hide((schema, other))] = are_disjoint((schema,), other)
             if known:
                 return True
         return False

@@ -10,6 +10,7 @@ from typing import Final
 from msgspec import Struct
 
 from maskwright.errors import Construct, LimitError
+from maskwright.garbage import hide
 from maskwright.grammar.regular.derivative import contains
 from maskwright.grammar.regular.terms import ANYTHING, Regular, complement, is_text
 from maskwright.grammar.schema.tree import (
@@ -37,6 +38,7 @@ from maskwright.grammar.shape.shape import (
     conjunction_of,
     joint_count,
 )
+from maskwright.immutable import Acyclic
 
 _MOST_COUNTED: Final = 6
 """The most `contains` of one array: each may or may not count an item, which doubles the ways to
@@ -166,26 +168,38 @@ def _shape(
     )
     places = {language: at for at, language in enumerate(languages)}
 
-    def others(mask: tuple[bool, ...]) -> Conjunction:
-        if not all(mask[places[each]] for each in members.allowed_names):
-            return NEVER
-        schemas: list[Schema] = []
-        for each in members.properties:
-            matching = [schema for language, schema in each.patterns if mask[places[language]]]
-            schemas += matching or [each.additional]
-        return conjunction_of(schemas)
-
     return ObjectShape(
         names=names,
         declared=len(declared),
-        values=tuple(_value(members, name) for name in names),
-        required=frozenset(at for at, name in enumerate(names) if name in members.required),
-        languages=languages,
-        others=others,
+        values=hide(tuple(_value(members, name) for name in names)),
+        required=hide(frozenset(at for at, name in enumerate(names) if name in members.required)),
+        languages=hide(languages),
+        others=_OthersByLanguage(
+            hide(tuple(members.properties)), hide(tuple(members.allowed_names)), places
+        ),
         some=tuple(_requirement(each, names, places) for each in members.some),
         least=least,
         most=most,
     )
+
+
+class _OthersByLanguage(Acyclic):
+    """What the value of a member must satisfy whose name a shape doesn't list."""
+
+    properties: tuple[Properties, ...]
+    allowed_names: tuple[Regular, ...]
+    places: dict[Regular, int]
+    """By language: its place among those of the shape."""
+
+    def __call__(self, mask: tuple[bool, ...]) -> Conjunction:
+        """`mask`: by language of the shape, whether the name is in it."""
+        if not all(mask[self.places[each]] for each in self.allowed_names):
+            return NEVER
+        schemas: list[Schema] = []
+        for each in self.properties:
+            matching = [schema for language, schema in each.patterns if mask[self.places[language]]]
+            schemas += matching or [each.additional]
+        return conjunction_of(schemas)
 
 
 def _value(members: _MemberAssertions, name: str) -> Conjunction:

@@ -15,6 +15,7 @@ from weakref import WeakKeyDictionary
 
 from msgspec.structs import replace
 
+from maskwright.garbage import hide
 from maskwright.grammar.number.spellings import decimal
 from maskwright.grammar.regular.enumerate import few
 from maskwright.grammar.schema.tree import (
@@ -34,13 +35,13 @@ from maskwright.grammar.schema.tree import (
     TypeIs,
     Values,
 )
-from maskwright.immutable import Immutable
+from maskwright.immutable import Acyclic
 
 Scalar = tuple[str, object]
 """A type and a value, so that `True` is not 1."""
 
 
-class Outline(Immutable):
+class Outline(Acyclic):
     """What instances of a schema can be at most. "integer" is not among the types: it is "number"
     here."""
 
@@ -60,6 +61,8 @@ class Outline(Immutable):
         if other.strings is not None:
             strings = other.strings if strings is None else strings & other.strings
         types, excluded = self.types & other.types, self.excluded | other.excluded
+        for each in (types, scalars, excluded, strings):
+            hide(each)
         return Outline(types, scalars, excluded, strings)
 
     @property
@@ -138,7 +141,7 @@ def _are_apart(left: tuple[Schema, ...], right: tuple[Schema, ...]) -> bool:
     return are_disjoint((*left, *right[1:]), right[0])
 
 
-class Members(Immutable):
+class Members(Acyclic):
     """What a schema surely demands of the members of objects."""
 
     named: Mapping[str, tuple[Schema, ...]]
@@ -221,20 +224,17 @@ def accepts_all(schema: Schema, kind: str) -> bool:
     return not waiting
 
 
-_OUTLINES: Final[WeakKeyDictionary[Schema, Outline]] = WeakKeyDictionary()
-"""The outline of each schema that has been asked for, as long as the schema is in use."""
-
-
 def outline(schema: Schema) -> Outline:
     """The outline of a schema that has been parsed, made once."""
-    known = _OUTLINES.get(schema)
+    known = schema.outline
     if known is not None:
+        assert isinstance(known, Outline)
         return known
     joint = _NOTHING if schema.never else _EVERYTHING
-    _OUTLINES[schema] = joint  # for a schema that refers to itself
+    schema.outline = joint  # for a schema that refers to itself
     for assertion in schema.assertions:
         joint = joint.joint(_outline_of(assertion))
-    _OUTLINES[schema] = joint
+    schema.outline = joint
     return joint
 
 

@@ -3,6 +3,9 @@
 from decimal import Decimal
 from fractions import Fraction
 
+cimport cython
+
+from maskwright.garbage cimport hide
 from maskwright.grammar.regular.terms import EMPTY, is_text
 from maskwright.grammar.schema.document_text cimport SchemaText
 from maskwright.grammar.schema.tree import (
@@ -45,6 +48,7 @@ cdef dict KINDS = ABOUT
 cdef frozenset INTEGER = frozenset(("integer",))
 
 
+@cython.no_gc  # what is known refers to schemas alone
 cdef class EvidentValues:
     cdef readonly dict known
     # How many values an evident one has in it, with itself; 0 where none is evident.
@@ -86,7 +90,7 @@ cdef class EvidentValues:
             return known
         if self._level == MOST_LEVELS:
             return 0
-        self._sizes[key] = 0  # for a value that is required within itself
+        self._sizes[hide(key)] = 0  # for a value that is required within itself
         self._level += 1
         try:
             found = self._find(conjunction, types)
@@ -134,7 +138,7 @@ cdef class EvidentValues:
                     return 1
         elif type(assertion) is AnyOf:
             for option in assertion.options:
-                size = self._size(frozenset((option,)), types)
+                size = self._size(hide(frozenset((option,))), types)
                 if size:
                     return size
         return 0

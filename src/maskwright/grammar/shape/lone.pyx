@@ -1,5 +1,8 @@
 """The shape of one schema without unions; see `lone.pyi`."""
 
+cimport cython
+
+from maskwright.garbage cimport hide
 from maskwright.grammar.regular.terms import EMPTY, is_text, words
 from maskwright.grammar.schema.document_text cimport SchemaText
 from maskwright.grammar.schema.tree import (
@@ -83,7 +86,7 @@ cdef bint has_strings_alone(tuple values) except -1:
 
 cdef frozenset alone(SchemaText schema):
     """See `conjunction_of`; of a schema on its own."""
-    return frozenset((schema,)) if schema.assertions or schema.never else ANY
+    return hide(frozenset((schema,))) if schema.assertions or schema.never else ANY
 
 
 cdef object array_of(list assertions):
@@ -139,12 +142,14 @@ cdef object object_with(properties, dict required, least, most):
         else:
             schema = named.get(name)
             values.append(others if schema is None else alone(schema))
-    needed = frozenset([at for at, name in enumerate(names) if name in required])
+    needed = hide(frozenset([at for at, name in enumerate(names) if name in required]))
+    value = hide(tuple(values))
     return ObjectShape(
-        tuple(names), len(named), tuple(values), needed, (), OthersAlike(others), (), least, most
+        tuple(names), len(named), value, needed, (), OthersAlike(others), (), least, most
     )
 
 
+@cython.no_gc
 cdef class OthersAlike:
     """What the value of any name must satisfy that a shape doesn't list: the same for all."""
     cdef object value

@@ -14,6 +14,7 @@ from typing import Final
 from msgspec import field
 
 from maskwright.errors import Construct
+from maskwright.garbage import hide
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.schema.tree import (
     AllOf,
@@ -25,7 +26,7 @@ from maskwright.grammar.schema.tree import (
     negated,
 )
 from maskwright.grammar.shape.disjoint import are_disjoint
-from maskwright.immutable import Immutable
+from maskwright.immutable import Acyclic
 from maskwright.limits import spend
 
 Conjunction = frozenset[Schema]
@@ -36,7 +37,7 @@ NEVER: Final[Conjunction] = frozenset([Schema("", never=True)])
 def conjunction_of(schemas: Iterable[Schema]) -> Conjunction:
     """The conjunction of schemas, without those that allow everything: so equal demands are more
     often equal sets."""
-    return frozenset(s for s in schemas if s.assertions or s.never)
+    return hide(frozenset(s for s in schemas if s.assertions or s.never))
 
 
 def referenced(schema: Schema) -> Schema:
@@ -104,7 +105,7 @@ def joint_count(counts: list[ItemCount] | list[PropertyCount]) -> tuple[int, int
     return least, most
 
 
-class Contained(Immutable):
+class Contained(Acyclic):
     """From item `start` on, `least` to `most` items satisfy `schema`."""
 
     schema: Schema
@@ -113,7 +114,7 @@ class Contained(Immutable):
     start: int
 
 
-class ArrayShape(Immutable, eq=False):
+class ArrayShape(Acyclic, eq=False):
     """One alternative of arrays: item i satisfies `prefix[i]`, the items after these `rest`."""
 
     prefix: tuple[Conjunction, ...]
@@ -132,7 +133,7 @@ class ArrayShape(Immutable, eq=False):
         return self.prefix[index] if index < len(self.prefix) else self.rest
 
 
-class MemberRequirement(Immutable, eq=False):
+class MemberRequirement(Acyclic, eq=False):
     """Some member has one of these names, and a value that satisfies one of the schemas given for
     the name; or one of the names in `absent` is missing.
 
@@ -147,7 +148,7 @@ class MemberRequirement(Immutable, eq=False):
     __hash__ = object.__hash__
 
 
-class ObjectShape(Immutable, eq=False):
+class ObjectShape(Acyclic, eq=False):
     """One alternative of objects."""
 
     names: tuple[str, ...]
@@ -187,7 +188,7 @@ class ObjectShape(Immutable, eq=False):
         return known
 
 
-class Shape(Immutable):
+class Shape(Acyclic):
     """The normal form of a conjunction."""
 
     strings: Regular

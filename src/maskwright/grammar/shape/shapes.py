@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import Final
 
 from maskwright.errors import LimitError
+from maskwright.garbage import hide
 from maskwright.grammar.regular.derivative import common
 from maskwright.grammar.regular.terms import (
     ANYTHING,
@@ -187,8 +188,8 @@ class Shapes:
         self.known: Final[dict[Conjunction, Shape]] = {}
         """The normal forms that have been found."""
         self._orders: dict[Conjunction, dict[str, int]] = {}
-        self._resolved = ResolvedAssertions(limits)
-        self._strings = StringLanguages(self._resolved)
+        self._resolved = hide(ResolvedAssertions(limits))
+        self._strings = hide(StringLanguages(self._resolved))
         self._possible = possible
 
     @cached_property

@@ -17,6 +17,7 @@ from typing import Final
 from msgspec import Struct, field
 
 from maskwright.errors import LimitError
+from maskwright.garbage import hide
 from maskwright.grammar.schema.tree import (
     ABOUT,
     AllOf,
@@ -42,7 +43,7 @@ from maskwright.grammar.shape.negation import negate
 from maskwright.grammar.shape.one_of import ExclusiveUnions
 from maskwright.grammar.shape.shape import Conjunction, in_order, keyword_of, place_of, referenced
 from maskwright.grammar.shape.unevaluated import ResolvedAssertions
-from maskwright.immutable import Immutable
+from maskwright.immutable import Acyclic
 from maskwright.limits import CHEAP, Limits, spend
 
 _MANY: Final = 64
@@ -95,7 +96,7 @@ class _Branch(Struct):
         )
 
 
-class _Brought(Immutable):
+class _Brought(Acyclic):
     """What one schema brings into a branch of values of one type."""
 
     parts: tuple[Schema, ...]
@@ -245,7 +246,7 @@ class Branches:
             required |= brought.required
             for each in brought.named:
                 for name, value in each.items():
-                    named[name] = (*named.get(name, ()), value)
+                    named[name] = hide((*named.get(name, ()), value))
             whole += (each for each in brought.assertions if ABOUT.get(type(each), kind) == kind)
             waiting += brought.parts
             for union in brought.unions:
@@ -265,11 +266,11 @@ class Branches:
                 names.update(each.named, each.absent)
         return MemberDemand(
             referenced(option),
-            frozenset(denied),
-            frozenset(required),
+            hide(frozenset(denied)),
+            hide(frozenset(required)),
             named,
-            frozenset(names),
-            tuple(whole) if is_whole else None,
+            hide(frozenset(names)),
+            hide(tuple(whole)) if is_whole else None,
         )
 
     def _may_be_left_out(
@@ -397,7 +398,7 @@ class Branches:
         known = self._brought.get((schema, kind), ...)
         if known is ...:
             known = None if schema.never else self._bring(schema, kind)
-            self._brought[schema, kind] = known
+            self._brought[hide((schema, kind))] = known
         return known
 
     def _bring(self, schema: Schema, kind: str) -> _Brought | None:
@@ -440,7 +441,11 @@ class Branches:
                     elif isinstance(assertion, Properties) and kind == "object":
                         named.append(assertion.named)
         return _Brought(
-            tuple(parts), tuple(assertions), tuple(unions), frozenset(required), tuple(named)
+            hide(tuple(parts)),
+            hide(tuple(assertions)),
+            hide(tuple(unions)),
+            hide(frozenset(required)),
+            hide(tuple(named)),
         )
 
     def _is_met(self, negation: AnyOf, kind: str) -> bool:
@@ -454,7 +459,7 @@ class Branches:
             known = any(all(_has_type(each, kind) for each in option) for option in options) and (
                 kind != "object" or all(_names_nothing(each) for each in chain(*options))
             )
-            self._met[negation, kind] = known
+            self._met[hide((negation, kind))] = known
         return known
 
     def _negation(self, schema: Schema) -> AnyOf:

@@ -97,7 +97,7 @@ class Places:
         return known
 
     def _find_plain(self, here: Configuration) -> Configuration:
-        leaf, node = here
+        leaf, node = here.leaf, here.node
         if self._remembers_items(node):
             return here  # names are part of items that must differ
         arrays = self._machine.arrays

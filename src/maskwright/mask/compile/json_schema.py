@@ -20,6 +20,7 @@ from maskwright.automaton.json.precheck import (
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.whitespace import WHITESPACE, WhitespaceName
 from maskwright.errors import Construct, InputError, UnsatisfiableSchemaError
+from maskwright.garbage import hide
 from maskwright.grammar.schema.drafts import Draft
 from maskwright.grammar.schema.options import (
     AdditionalProperties,
@@ -167,7 +168,7 @@ def _compile(
     beginning = source.known()
     if beginning is None:
         solver = source.solver()
-        root = frozenset([parsed.root])
+        root = hide(frozenset([parsed.root]))
         if not solver.satisfiable(root):
             return None
         multiplies = parsed.branches > options.limits.alternatives
@@ -218,7 +219,7 @@ class _Source(Immutable):
         with tables.lock:
             levels, shared = tables.json_machine(self.kind, self.limits)
             contexts = JsonContexts(
-                frozenset([self.root]),
+                hide(frozenset([self.root])),
                 solver,
                 tables.leaves,
                 WHITESPACE[self.choices.whitespace],

@@ -227,7 +227,8 @@ class Matcher(PositionPath):
         """The configuration of the machine after the text, with the number of the position where a
         configuration has several. Equal texts have equal states, and equal states equal masks."""
         here = self._path[-1]
-        return (*here.configuration, here.variant) if here.variant else tuple(here.configuration)
+        at = here.leaf, here.node
+        return (*at, here.variant) if here.variant else at
 
     @property
     def position(self) -> Position:
@@ -541,8 +542,9 @@ class Matcher(PositionPath):
         self.__init__(self._walker, self._budgets)
 
     def __repr__(self) -> str:
-        here = "the end" if self.terminated else tuple(self._path[-1].configuration)
-        return f"Matcher({len(self._steps)} tokens, at {here})"
+        here = self._path[-1]
+        at = "the end" if self.terminated else (here.leaf, here.node)
+        return f"Matcher({len(self._steps)} tokens, at {at})"
 
 
 def _as_bytes(data: Any) -> bytes:

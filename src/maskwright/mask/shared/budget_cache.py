@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from maskwright.automaton.machine.exits import Configuration
-from maskwright.immutable import Immutable
+from maskwright.immutable import Acyclic
 from maskwright.mask.position import Position
 
 MOST_TEXTS: Final = 20_000
@@ -37,7 +37,7 @@ Place = Configuration | tuple[Configuration, bytes]
 `mask.budget.places`), with a digest of the text if that does."""
 
 
-class MasksByBudget(Immutable):
+class MasksByBudget(Acyclic):
     """The masks of one position for every budget, from the smallest to none."""
 
     needs: list[int]

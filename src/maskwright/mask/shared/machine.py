@@ -17,6 +17,7 @@ from maskwright.automaton.machine.exits import Configuration
 from maskwright.automaton.machine.machine import Machine
 from maskwright.automaton.machine.step import NO_NODE
 from maskwright.automaton.value.names_read import TextNames
+from maskwright.garbage import hide
 from maskwright.limits import Limits
 from maskwright.mask.position import Position
 from maskwright.mask.shared.budget_cache import BudgetCache
@@ -28,6 +29,7 @@ MOST_TEXTS: Final = 10_000
 """Texts whose position is kept: the ones read last."""
 LONGEST_TEXT: Final = 4_096
 """Bytes of the longest of them: to look a longer one up takes as long as to find its position."""
+_NOTHING: Final[frozenset[bytes]] = frozenset()
 _MOST_VARIANTS: Final = 10_000
 _TEXT_BYTES: Final = 260
 """Estimated bytes that a kept text takes: its digest, and the entry of the dictionary."""
@@ -65,7 +67,7 @@ class TextPositions:
             if len(self._variants) >= _MOST_VARIANTS:
                 self.release()
                 self._variants.clear()
-            known = self._variants[key] = Position(here, excluded or frozenset())
+            known = self._variants[hide(key)] = Position(here, excluded or _NOTHING)
             known.begins_no_name = excluded is None
             known.variant = next(self._numbers)
         return known

@@ -18,9 +18,10 @@ from maskwright.automaton.leaf.rows import DEAD
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.contexts import Contexts
 from maskwright.automaton.machine.machine import Machine
+from maskwright.garbage import hide
 from maskwright.grammar.number.spellings import number
 from maskwright.grammar.pattern.translate import full_match, search
-from maskwright.grammar.regular.derivative import made
+from maskwright.grammar.regular.derivative import forget_transitions, made
 from maskwright.grammar.regular.terms import EMPTY, Parallel, Regular, State, Words, alive
 from maskwright.grammar.regular.word_lists import has_minimal_escapes
 from maskwright.grammar.schema.recent import RECENT
@@ -292,7 +293,7 @@ class VocabularyTables:
         ready = self.rows.ready(self.strings.ready(leaf, keys))
         walked = self._simpler(leaf, self.strings.before_leaving)
         other = DEAD if walked == leaf else walked
-        return PrecomputedMask(ready, (self.parts.leaving,), self._every_byte, other)
+        return PrecomputedMask(ready, hide((self.parts.leaving,)), self._every_byte, other)
 
     def _is_quickly_walked(self, leaf: int) -> bool:
         """Whether a place within a string is one before few tokens, so that a walk takes less than
@@ -354,8 +355,9 @@ class VocabularyTables:
 
 
 def forget_languages() -> None:
-    """Drop the cached languages of patterns and numbers, which keep all of their derivatives in
-    memory, and what refers to them. Languages in use by grammars are not affected."""
+    """Drop the cached languages of patterns and numbers, what refers to them, and the transitions
+    of all languages. Languages in use by grammars work theirs out anew."""
     for known in (search, full_match, number, lone_scalars, has_name):
         known.cache_clear()
+    forget_transitions()
     RECENT.clear()

@@ -10,6 +10,8 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
+from maskwright.garbage import hide
+
 QUOTE: Final = b'"'
 
 
@@ -39,7 +41,7 @@ class NameEndings:
         """By ending: the tokens that begin with it. The quote is always an ending."""
         ends = np.flatnonzero(lengths)
         for token, length in zip(tokens[ends].tolist(), lengths[ends].tolist(), strict=True):
-            self.tokens.setdefault(spellings[token][:length], []).append(token)
+            self.tokens.setdefault(spellings[token][:length], hide([])).append(token)
 
     @cached_property
     def by_characters(self) -> dict[str, list[bytes]]:
@@ -48,5 +50,5 @@ class NameEndings:
         found: dict[str, list[bytes]] = {}
         for ending in self.tokens:
             characters = str(json.loads((QUOTE + ending).decode()))
-            found.setdefault(characters, []).append(ending)
+            found.setdefault(characters, hide([])).append(ending)
         return found

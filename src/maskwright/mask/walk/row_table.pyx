@@ -12,9 +12,12 @@ from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcmp, memcpy, memset
 
+cimport cython
+
 import numpy as np
 import numpy.typing as npt
 
+from maskwright.garbage cimport hide
 from maskwright.native cimport BUILT_FROM, const_int32s, int32s
 from maskwright.native import require_built
 
@@ -30,6 +33,7 @@ cdef inline Patch *patches_of(const Record *record) noexcept nogil:
     return <Patch *>(record + 1)
 
 
+@cython.no_gc  # it refers to a row
 cdef class Ready:
     def __init__(self):
         raise TypeError("ready rows are made by a RowTable")
@@ -112,7 +116,7 @@ cdef class RowTable:
         if words.shape[0] != self.words:
             raise ValueError(f"a row has {self.words} words, not {len(row)}")
         fingerprint = self.fingerprint(&words[0])
-        alike = self.ready_rows.setdefault(fingerprint, [])
+        alike = self.ready_rows.setdefault(fingerprint, hide([]))
         for ready in alike:
             if memcmp(ready.words, &words[0], self.words * sizeof(int32_t)) == 0:
                 break
@@ -121,7 +125,7 @@ cdef class RowTable:
             ready.row, ready.fingerprint = row.copy(), fingerprint
             ready.words = const_int32s(ready.row)
             alike.append(ready)
-        self.seen[id(row)] = ref(row), ready
+        self.seen[id(row)] = hide((hide(ref(row)), ready))
         return ready
 
     cdef uint64_t fingerprint(self, const int32_t *row) noexcept nogil:

@@ -13,6 +13,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memcpy
 
+cimport cython
+
 import numpy as np
 
 from maskwright.automaton.leaf.rows cimport DEAD, UNBUILT, Leaves, next_leaf
@@ -115,6 +117,7 @@ cdef class UpperBounds:
         self.c[at] = bound
 
 
+@cython.no_gc  # it refers to rows and their tries
 cdef class PrecomputedMask:
     def __init__(self, Ready ready, tuple rests not None, skipped, int32_t leaf=DEAD):
         self.ready, self.rests, self.skipped, self.leaf = ready, rests, skipped, leaf

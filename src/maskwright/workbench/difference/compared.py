@@ -117,7 +117,8 @@ class LevelMoves:
 
     def start(self) -> Standing:
         """Where every text begins."""
-        leaf, node = self._recognizer.start
+        start = self._recognizer.start
+        leaf, node = start.leaf, start.node
         return Standing(leaf, tuple(reversed(self._machine.stack(node))))
 
     def moves(self, leaf: int, context: int) -> Moves:

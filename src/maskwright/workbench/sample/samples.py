@@ -204,7 +204,8 @@ def exploring_texts(grammar: Grammar, limit: int, seed: int) -> Iterator[bytes]:
     chosen: Counter[tuple[int, int, int]] = Counter()
 
     def choose(matcher: Matcher, allowed: Sequence[int]) -> int:
-        leaf, node = matcher.position.configuration
+        here = matcher.position.configuration
+        leaf, node = here.leaf, here.node
         context = int(matcher.recognizer.machine.arrays.node_context[node])
         plain = allowed
         if len(allowed) > FREE:
