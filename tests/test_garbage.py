@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import gc
 import json
+import sys
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from gzip import decompress
 from pathlib import Path
@@ -19,7 +21,8 @@ from maskwright import Grammar, Vocabulary, compile_grammar, compile_json_schema
 from maskwright.errors import MaskwrightError
 from maskwright.garbage import hide, hide_whole, show, show_circles
 from maskwright.grammar.regular import derivative
-from maskwright.grammar.regular.derivative import forget_transitions
+from maskwright.grammar.regular.derivative import Remembered, forget_transitions
+from maskwright.grammar.regular.terms import char
 from maskwright.grammar.schema.parse import parse_schema
 from maskwright.grammar.schema.parse_options import ParseOptions
 from maskwright.grammar.schema.tree import Schema, negated
@@ -275,3 +278,25 @@ def test_masks_are_equal_where_transitions_are_forgotten_at_once(
     forget_transitions()
     monkeypatch.setattr(derivative, "REMEMBERED", 1)
     assert masks() == expected
+
+
+def test_threads_remember_transitions_together() -> None:
+    remembered = Remembered()
+    terms = [char(chr(0x4E00 + number)) for number in range(50)]
+
+    def work(thread: int) -> None:
+        for turn in range(400):
+            for term in terms:
+                remembered.add(term, 3)
+            if turn % 4 == thread:
+                remembered.clear()
+
+    between = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as threads:
+            list(threads.map(work, range(4)))
+    finally:
+        sys.setswitchinterval(between)
+    remembered.clear()
+    assert remembered.size == 0

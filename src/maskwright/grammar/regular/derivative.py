@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import cycle
+from threading import RLock
 from typing import Final
 
 from maskwright.errors import LimitError
@@ -232,34 +233,39 @@ class Remembered:
     """
 
     def __init__(self) -> None:
+        self._lock = RLock()
         self._terms: deque[Regular] = deque()
-        self._sizes: deque[int] = deque()
-        self._size = 0
+        self.sizes: deque[int] = deque()
+        self.size = 0
+        """Of all terms, as `add` was given them."""
 
     def add(self, term: Regular, size: int) -> None:
         """Remember a term; forget the earliest while all are larger than `REMEMBERED`."""
-        self._terms.append(term)
-        self._sizes.append(size)
-        self._size += size
-        while self._size > REMEMBERED:
-            self._forget()
+        with self._lock:
+            self._terms.append(term)
+            self.sizes.append(size)
+            self.size += size
+            while self.size > REMEMBERED:
+                self._forget()
 
     def clear(self) -> None:
         """Forget all terms."""
-        while self._terms:
-            self._forget()
+        with self._lock:
+            while self._terms:
+                self._forget()
 
     def sweep(self) -> None:
         """Leave out the terms that know nothing any more."""
-        for _ in range(len(self._terms)):
-            term, size = self._terms.popleft(), self._sizes.popleft()
-            self._size -= size
-            if term.steps is not None or term.split is not None or term.automaton is not None:
-                self.add(term, size)
+        with self._lock:
+            for _ in range(len(self._terms)):
+                term, size = self._terms.popleft(), self.sizes.popleft()
+                self.size -= size
+                if term.steps is not None or term.split is not None or term.automaton is not None:
+                    self.add(term, size)
 
     def _forget(self) -> None:
         term = self._terms.popleft()
-        self._size -= self._sizes.popleft()
+        self.size -= self.sizes.popleft()
         term.steps = term.split = term.automaton = None
 
 
