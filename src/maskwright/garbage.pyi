@@ -4,7 +4,7 @@ A collection looks at every object that may be part of a circle of references, a
 Python's may: a program with Python's own thresholds spent a quarter of its time in collections
 while it met new schemas, up to 0.3 s at once. But circles are rare among terms, schemas and shapes,
 and what is in none is freed without the collector. So these objects are hidden from it as they are
-made, but for the few that may be in a circle: one of which a part is hidden would never be freed.
+made, but for the few that may be in a circle: with a hidden part it would never be freed.
 """
 
 from collections.abc import Iterable
@@ -17,8 +17,8 @@ def hide(value: _T, /) -> _T:
 
 def hide_whole(value: _T, /) -> _T:
     """Have the collector look neither at an object nor at the tuples, dictionaries, frozen sets and
-    `Immutable`s within it. Returns the object. None of them must be part of a circle, so that they
-    are to be new: those of a schema may have been shown because it refers to itself."""
+    `Immutable`s within it. Returns the object. None of them must be part of a circle, so they have
+    to be new: a schema that refers to itself has been shown with its containers."""
 
 def show(value: object, /) -> None:
     """Have the collector look at an object again, which may be part of a circle from now on."""
