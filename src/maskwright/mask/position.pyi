@@ -82,8 +82,8 @@ class Positions:
     ) -> None:
         """`known`: all positions of the machine but variants, by leaf << 32 | node. `precomputed`:
         by leaf, the part of its masks that ready rows provide, as far as it is known and no context
-        matters. `known_alike`: see `VocabularyTables.alike`. `labels`: those of leaf states, by
-        number. `matter`: whether a context is that of names that depend on the text."""
+        matters. `known_alike`: see `VocabularyTables.alike`. `labels`: by number, the labels of
+        leaf states. `matter`: whether a context is that of names that depend on the text."""
     @property
     def walk(self) -> Walk: ...
     @property
