@@ -47,7 +47,7 @@ from maskwright.kernels import sample_gather
 from maskwright.kernels.device import jit
 from maskwright.kernels.few_rows import INPUTS
 from maskwright.kernels.paged_attention import MERGED, SPLIT
-from maskwright.models import dense
+from maskwright.models import decoder as decoder_module
 from maskwright.models.config import ModelConfig, parse_config
 from maskwright.models.decoder import lay_out
 from maskwright.models.dense import DenseDecoder
@@ -400,7 +400,7 @@ def forward_of(config: ModelConfig, rows: int, positions: int, layers: int) -> F
     ]
     pool = decoder.new_pool(1 + rows * each, BLOCK)
     with (
-        patch.object(dense, "runs_kernels", return_value=True),
+        patch.object(decoder_module, "kernels_run_on", return_value=True),
         patch.object(F, "linear", wraps=F.linear) as linear,
     ):
         batch = lay_out(runs, BLOCK, decoder.plan)
