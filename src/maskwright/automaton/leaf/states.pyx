@@ -19,6 +19,7 @@ from maskwright.automaton.leaf.spelling cimport (
     read_byte,
     skipped,
 )
+from maskwright.garbage cimport hide
 from maskwright.grammar.regular.derivative import label, split
 from maskwright.grammar.regular.length_bounds import counted
 from maskwright.grammar.regular.terms import EMPTY
@@ -43,7 +44,7 @@ cdef frozenset with_words = WITH_WORDS
 
 cdef class LeafStates:
     def __init__(self):
-        self.rows, self.known, self.ids = LeafRows(), [], defaultdict(dict)
+        self.rows, self.known, self.ids = LeafRows(), hide([]), defaultdict(dict)
         self.texts, self.begun_ones, self.skipped_ones = (
             self.ids[Text], self.ids[Begun], self.ids[Skipped]
         )
