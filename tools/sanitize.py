@@ -2,8 +2,9 @@
 
     python tools/sanitize.py [--builds checked,sanitized] [TESTS …]
 
-TESTS: arguments of pytest instead of the tests of reading schemas, of the machine, leaves, masks
-and vocabularies, of draws and plain rows, of the small decoder, and of the bodies of requests.
+TESTS: arguments of pytest instead of the tests of reading schemas, of languages, of the machine,
+leaves, masks and vocabularies, of draws and plain rows, of the small decoder, and of the bodies of
+requests.
 `checked`: memory views check their bounds, and divisions their divisor. `sanitized`: so they do,
 and GCC's sanitizers check each access to memory and what C leaves undefined. Each build is made in
 a copy of the tracked files, so that the modules of this checkout stay as they are. Hostile input
@@ -27,7 +28,7 @@ BUILDS: Final = ("checked", "sanitized")
 TESTS: Final = (
     *("tests/native/test_fuzzed.py", "tests/test_garbage.py"),
     *("tests/grammar/schema", "tests/automaton/json"),
-    "tests/grammar/shape/test_evident.py",
+    *("tests/grammar/regular", "tests/grammar/shape/test_evident.py"),
     *("tests/automaton/machine", "tests/automaton/leaf", "tests/mask", "tests/vocab"),
     *("tests/sampling/test_bans.py", "tests/sampling/test_chain.py", "tests/sampling/test_draw.py"),
     *("tests/sampling/test_penalties.py", "tests/sampling/test_scores.py", "tests/engine/request"),

@@ -39,12 +39,8 @@ SMALL = "few rounds, by a bound that is fixed or logarithmic"
 ONCE = "visits each part of a document, whose size is limited, once"
 ROUND = "each round is counted by what it calls"
 TEXT = "goes along the text once"
-FREES = "forgets what was counted as it was made"
 
 REASONS = {
-    FREES: """
-        grammar/regular/derivative.py: Remembered.add Remembered.clear
-    """,
     READS: """
         grammar/dialects/bnf.py: _BnfReader.document _BnfReader.choice _BnfReader.sequence
         grammar/dialects/bnf.py: _BnfReader.repeated _BnfReader.set
@@ -80,8 +76,6 @@ REASONS = {
         grammar/number/multiples.py: Multiples.residue Multiples.least_exponent common
         grammar/regular/beginnings.py: _Beginnings._find
         grammar/regular/character_dfa.py: CharacterDfa.complete
-        grammar/regular/derivative.py: _derive_concat _look_for_end _note_live
-        grammar/regular/terms.py: _find_counter sequence
         grammar/regular/word_lists.py: word_arcs
         grammar/rules/fold.py: _length
         grammar/schema/recent.py: RecentSchemas.parse
@@ -99,9 +93,7 @@ REASONS = {
         grammar/dialects/lower.py: _single_text
         grammar/dialects/write.py: _Writer.write_states
         grammar/pattern/characters.py: _holds
-        grammar/regular/derivative.py: _lives
         mask/compile/constructs.py: _growing
-        grammar/regular/terms.py: counting_set
         automaton/finish/leaf_exits.py: _unlisted
         mask/ready_rows/strings.py: StringRows.ready
         mask/shared/budget_cache.py: BudgetCache.keep_masks
@@ -174,7 +166,6 @@ RECURSIVE = {
         grammar/regular/beginnings.py: _least_length _one_after_the_other _way_to_end least_length
         grammar/regular/beginnings.py: least_weight way_to_end
         grammar/regular/byte_alphabet.py: _alphabet alphabet
-        grammar/regular/terms.py: _concat complement counting_set intersection repeat
         grammar/regular/word_lists.py: _is_listed with_minimal_escapes
         grammar/rules/fold.py: _options
         grammar/rules/tree.py: with_rules
@@ -220,7 +211,6 @@ RECURSIVE = {
         grammar/pattern/translate.py: _Translation._leading _Translation._quantified.rounds
         grammar/pattern/translate.py: _Translation._quantified.rounds.unfold _looks_to_the_left
         grammar/pattern/translate.py: _plain language
-        grammar/regular/derivative.py: _lives is_live place shortest_length split
         grammar/shape/unevaluated.py: _cases _cases_of_assertion
         automaton/finish/completion.py: CompletionSearch._beside_value CompletionSearch._search_leaf
         automaton/satisfy/solver.py: Solver.can_complete Solver.cardinality

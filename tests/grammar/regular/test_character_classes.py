@@ -9,13 +9,9 @@ import pytest
 
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular import charset
-from maskwright.grammar.regular.character_classes import (
-    Split,
-    characters_before,
-    overlaid,
-    sample,
-)
+from maskwright.grammar.regular.character_classes import characters_before, sample
 from maskwright.grammar.regular.derivative import arcs, parallel_start, split
+from maskwright.grammar.regular.overlay import Split, overlaid
 from maskwright.grammar.regular.terms import (
     Chars,
     Regular,

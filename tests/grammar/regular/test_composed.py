@@ -10,7 +10,7 @@ import pytest
 from maskwright.errors import LimitError
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular.composed import check_searched, composed, encoded_size
-from maskwright.grammar.regular.terms import LengthBounded, alt, complement, intersection
+from maskwright.grammar.regular.terms import alt, complement, intersection, length_bounded
 
 TEXTS = ["".join(each) for n in range(7) for each in product("abé", repeat=n)]
 
@@ -47,7 +47,7 @@ def test_what_has_to_be_searched_for() -> None:
 def test_the_shortest_string_within_length_bounds(
     pattern: str, least: int, most: int, expected: str | None
 ) -> None:
-    bounded = LengthBounded(full_match(pattern), least, most)
+    bounded = length_bounded(full_match(pattern), least, most)
     assert composed(bounded, 1_000) == expected
 
 
@@ -56,8 +56,8 @@ def test_too_long_a_string_is_refused() -> None:
     with pytest.raises(LimitError, match="40 characters"):
         composed(full_match("(?:ab){21}"), 40)
     with pytest.raises(LimitError, match="40 characters"):
-        composed(LengthBounded(full_match("a*b"), 41, None), 40)
-    assert composed(LengthBounded(full_match("a*b"), 40, None), 40) is None
+        composed(length_bounded(full_match("a*b"), 41, None), 40)
+    assert composed(length_bounded(full_match("a*b"), 40, None), 40) is None
     check_searched(40, 40)
 
 

@@ -9,8 +9,8 @@ import numpy.typing as npt
 from msgspec.structs import astuple, replace
 
 from maskwright.grammar.regular import charset
-from maskwright.grammar.regular.character_classes import Split
 from maskwright.grammar.regular.character_dfa import CharacterDfa
+from maskwright.grammar.regular.overlay import Split
 from maskwright.grammar.regular.terms import Chars
 from maskwright.immutable import Acyclic
 

@@ -21,9 +21,10 @@ from maskwright.automaton.leaf.spelling import (
     following,
     points,
 )
-from maskwright.grammar.regular.character_classes import LAST_ASCII, Split, characters_before
+from maskwright.grammar.regular.character_classes import LAST_ASCII, characters_before
 from maskwright.grammar.regular.charset import LAST
 from maskwright.grammar.regular.derivative import split
+from maskwright.grammar.regular.overlay import Split
 from maskwright.grammar.regular.terms import EMPTY, Chars, Regular
 from maskwright.grammar.regular.word_lists import has_minimal_escapes
 from maskwright.immutable import Acyclic

@@ -1,6 +1,7 @@
 from libc.stdint cimport int32_t
 
 from maskwright.automaton.leaf.rows cimport LeafRows
+from maskwright.grammar.regular.overlay cimport Split
 
 
 cdef class LeafStates:
@@ -22,4 +23,4 @@ cdef class LeafStates:
     cdef int build_choice(self, int32_t state, inside, text, tuple marks) except -1
     cdef int add_beyond(self, int32_t *row, inside, term, int32_t part, int32_t value) except -1
     cdef int add_escapes(self, int32_t *row, term, int32_t part, int32_t value) except -1
-    cdef int32_t escaped(self, term, found, int32_t part, int32_t value) except -2
+    cdef int32_t escaped(self, term, Split found, int32_t part, int32_t value) except -2

@@ -22,6 +22,8 @@ from maskwright.automaton.leaf.spelling cimport (
 from maskwright.garbage cimport hide
 from maskwright.grammar.regular.derivative import label, split
 from maskwright.grammar.regular.length_bounds import counted
+from maskwright.grammar.regular.overlay cimport Split
+from maskwright.grammar.regular.terms cimport Regular
 from maskwright.grammar.regular.terms import EMPTY
 from maskwright.native cimport BUILT_FROM
 from maskwright.native import require_built
@@ -129,10 +131,10 @@ cdef class LeafStates:
         cdef int32_t byte, low, high, target, least
         cdef tuple arc
         cdef dict states = {}
-        found = _split(term)
+        cdef Split found = _split(term), escapes
         least = FIRST_PLAIN if inside else 0
         _clear(row)
-        for arc in <tuple>found[0]:
+        for arc in found.ascii:
             low, high, after = arc
             known = states.get(after)
             if known is None:
@@ -143,7 +145,8 @@ cdef class LeafStates:
         self.add_beyond(row, inside, term, BETWEEN, 0)
         if inside:
             row[BACKSLASH_BYTE] = row[QUOTE] = DEAD
-            if any(escapable(term)):
+            escapes = escapable(term)
+            if escapes.ascii or escapes.beyond:
                 row[BACKSLASH_BYTE] = self.begun(inside, term, BACKSLASH, 0)
             name = label(term)
             if name:
@@ -194,7 +197,7 @@ cdef class LeafStates:
     cdef int add_beyond(self, int32_t *row, inside, term, int32_t part, int32_t value) except -1:
         """The states after bytes beyond ASCII, where `part` and `value` of a character have been
         read."""
-        cdef tuple beyond = <tuple>_split(term)[1]
+        cdef tuple beyond = _split(term).beyond
         cdef int32_t byte, first, last, target
         if not beyond:
             return 0
@@ -215,7 +218,7 @@ cdef class LeafStates:
         cdef int32_t values[AFTER_ESCAPE]
         cdef int32_t targets[AFTER_ESCAPE]
         cdef int32_t byte, at, count = 0
-        found = escapable(term)
+        cdef Split found = escapable(term)
         for byte in range(256):
             after = read_byte(<uint8_t>byte, Character(part, value))
             if after.part < 0:
@@ -230,18 +233,18 @@ cdef class LeafStates:
             row[byte] = targets[at]
         return 0
 
-    cdef int32_t escaped(self, term, found, int32_t part, int32_t value) except -2:
+    cdef int32_t escaped(self, term, Split found, int32_t part, int32_t value) except -2:
         """The state where `part` and `value` of an escape have been read."""
         cdef Points points
         cdef int32_t at, left
         cdef list ends
         if part == BETWEEN:
-            target = _after(<tuple>found[0], value) if value <= LAST_ASCII else found.after(value)
+            target = found.after(value)
             return DEAD if target is NONE else self.text(True, target)
         if part == DIGITS + 4:  # it may become any character
-            return self.begun(True, term, part, value) if found[0] or found[1] else DEAD
+            return self.begun(True, term, part, value) if found.ascii or found.beyond else DEAD
         points_of(Character(part, value), &points)
-        if not found[1] and (points.count == 0 or points.first[0] > LAST_ASCII):
+        if not found.beyond and (points.count == 0 or points.first[0] > LAST_ASCII):
             return DEAD
         ends = []
         for at in range(points.count):
@@ -260,19 +263,10 @@ cdef class LeafStates:
         return self.begun(True, term, part, value)
 
 
-cdef object _after(tuple arcs, int32_t point):
-    """The target of a character of ASCII."""
-    cdef int32_t low, high
-    for low, high, target in arcs:
-        if point <= high:
-            return target if low <= point else NONE
-    return NONE
-
-
-cdef tuple _split(term):
+cdef Split _split(Regular term):
     """The transitions of a term, as `split` has them."""
     found = term.split
-    return <tuple>(split(term) if found is None else found)
+    return <Split>(split(term) if found is None else found)
 
 
 cdef void _clear(int32_t *row) noexcept:

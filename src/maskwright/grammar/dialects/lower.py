@@ -36,8 +36,8 @@ from maskwright.grammar.dialects.syntax import (
     with_below,
 )
 from maskwright.grammar.regular import charset
-from maskwright.grammar.regular.character_classes import Arc
 from maskwright.grammar.regular.derivative import arcs, is_live, transitions
+from maskwright.grammar.regular.overlay import Arc
 from maskwright.grammar.regular.terms import (
     EMPTY,
     EPSILON,

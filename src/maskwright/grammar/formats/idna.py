@@ -25,9 +25,9 @@ from unicodedata import normalize
 
 from maskwright.grammar.formats.hosts import unreserved_hostname
 from maskwright.grammar.regular import charset
-from maskwright.grammar.regular.character_classes import Arc, Split
 from maskwright.grammar.regular.charset import Ranges
 from maskwright.grammar.regular.derivative import place
+from maskwright.grammar.regular.overlay import Arc, Split
 from maskwright.grammar.regular.terms import (
     Chars,
     Regular,

@@ -22,9 +22,9 @@ from maskwright.grammar.formats.hosts import ipv6
 from maskwright.grammar.pattern.translate import full_match
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular.beginnings import way_to_end
-from maskwright.grammar.regular.character_classes import Arc
 from maskwright.grammar.regular.charset import Ranges
 from maskwright.grammar.regular.derivative import derivative
+from maskwright.grammar.regular.overlay import Arc
 from maskwright.grammar.regular.terms import (
     EMPTY,
     EPSILON,

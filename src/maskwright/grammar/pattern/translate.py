@@ -37,9 +37,9 @@ from maskwright.grammar.pattern.tree import (
     is_plain,
 )
 from maskwright.grammar.regular import charset
-from maskwright.grammar.regular.character_classes import Arc
 from maskwright.grammar.regular.charset import Ranges
 from maskwright.grammar.regular.derivative import arcs
+from maskwright.grammar.regular.overlay import Arc
 from maskwright.grammar.regular.terms import (
     ANY_CHAR,
     ANYTHING,

@@ -1,149 +1,27 @@
-"""Transitions by classes of characters, the form in which derivatives are computed.
-
-A class of Unicode has hundreds of ranges, and they move together: `\\w` in a dozen terminals side
-by side is one set with a dozen targets. So beyond ASCII, transitions are pairs of a set and a
-target, and where terms are combined it is their sets that are overlaid, each combination once.
-"""
+"""Sets of characters as terms: how many characters they have, and which parts of them overlap."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from maskwright.grammar.regular import charset
-from maskwright.grammar.regular.overlay import Arc, Join, joined, spread
-from maskwright.grammar.regular.terms import EMPTY, Chars, Regular, chars
+from maskwright.grammar.regular.terms import Chars, chars
 from maskwright.limits import spend
 
 LAST_ASCII: Final = 0x7F
 BEYOND_ASCII: Final = charset.LAST - LAST_ASCII - 0x800
 """How many characters there are outside ASCII; surrogates are none."""
 
-_FEW: Final = 8
-"""Ranges that are looked at one by one: that takes less time than to halve them."""
 _BITS: Final = 8
 """Sets that are looked at together."""
 _CHARACTERS: Final = ((0, 0xD7FF), (0xE000, charset.LAST))
 """All characters: no halves of surrogate pairs."""
-
-Pair = tuple[Chars, Regular]
-
-
-class Split(NamedTuple):
-    """The transitions of a term: disjoint and ascending ranges of ASCII, and disjoint sets of
-    characters beyond."""
-
-    ascii: tuple[Arc, ...]
-    beyond: tuple[Pair, ...]
-
-    @property
-    def targets(self) -> list[Regular]:
-        return list(dict.fromkeys([*(t for _, _, t in self.ascii), *(t for _, t in self.beyond)]))
-
-    def mapped(self, change: Callable[[Regular], Regular]) -> Split:
-        """With other targets; `EMPTY` is none."""
-        if len(self.ascii) == 1 and not self.beyond:  # as within a word
-            ((low, high, target),) = self.ascii
-            target = change(target)
-            return Split(((low, high, target),), ()) if target is not EMPTY else NOWHERE
-        known: dict[Regular, Regular] = {}
-        arcs: list[Arc] = []
-        for low, high, target in self.ascii:
-            if target not in known:
-                known[target] = change(target)
-            if known[target] is not EMPTY:
-                arcs.append((low, high, known[target]))
-        beyond: list[Pair] = []
-        for some, target in self.beyond:
-            if target not in known:
-                known[target] = change(target)
-            if known[target] is not EMPTY:
-                beyond.append((some, known[target]))
-        return Split(tuple(arcs), tuple(beyond))
-
-    def arcs(self) -> list[Arc]:
-        """The transitions by ranges, ascending; neighbours with one target are one range."""
-        ranges = list(self.ascii)
-        if len(self.beyond) == 1:
-            ((some, target),) = self.beyond
-            ranges += [(low, high, target) for low, high in some.ranges]
-        elif self.beyond:
-            beyond = [(low, high, t) for some, t in self.beyond for low, high in some.ranges]
-            ranges += sorted(beyond, key=_low)
-        spend(len(ranges) // 16)
-        return _joined(ranges)
-
-    def after(self, point: int) -> Regular:
-        """The target of one character."""
-        if point <= LAST_ASCII:
-            if len(self.ascii) <= _FEW:
-                for low, high, target in self.ascii:
-                    if point <= high:
-                        return target if low <= point else EMPTY
-                return EMPTY
-            at = bisect_right(self.ascii, point, key=_low) - 1
-            return self.ascii[at][2] if at >= 0 and self.ascii[at][1] >= point else EMPTY
-        return next((t for some, t in self.beyond if overlap(some, point, point)), EMPTY)
-
-    def within(self, low: int, high: int) -> list[tuple[Regular, int, int]]:
-        """The targets of the characters from `low` to `high`, each with the first character that
-        leads there and how many do; a target may occur more than once."""
-        found: list[tuple[Regular, int, int]] = []
-        if low <= LAST_ASCII:
-            for at in range(bisect_left(self.ascii, low, key=_high), len(self.ascii)):
-                first, last, target = self.ascii[at]
-                if first > high:
-                    break
-                first = max(first, low)
-                found.append((target, first, min(last, high) - first + 1))
-        if high > LAST_ASCII:
-            for some, target in self.beyond:
-                count = overlap(some, low, high)
-                if count:
-                    found.append((target, _first_from(some, low), count))
-        return found
-
-
-NOWHERE: Final = Split((), ())
-
-
-def parted(arcs: Sequence[Arc]) -> Split:
-    """Transitions that are listed by ranges."""
-    ascii_arcs: list[Arc] = []
-    beyond: dict[Regular, list[tuple[int, int]]] = {}
-    for low, high, target in arcs:
-        if low <= LAST_ASCII:
-            ascii_arcs.append((low, min(high, LAST_ASCII), target))
-        if high > LAST_ASCII:
-            beyond.setdefault(target, []).append((max(low, LAST_ASCII + 1), high))
-    pairs = [(chars(tuple(ranges)), target) for target, ranges in beyond.items()]
-    return Split(
-        tuple(_joined(ascii_arcs)), tuple((s, t) for s, t in pairs if isinstance(s, Chars))
-    )
-
-
-def overlaid(columns: Sequence[Split], join: Join) -> Split:
-    """Several at once: `join` gets the columns that have a target for a character."""
-    members: dict[Chars, list[tuple[int, Regular]]] = {}
-    for column, each in enumerate(columns):
-        for some, target in each.beyond:
-            members.setdefault(some, []).append((column, target))
-    known: dict[bytes, Regular] = {}
-    together: dict[Regular, list[Chars]] = {}
-    for part, within in _partition(tuple(members)):
-        target = joined({c: t for at in within for c, t in members[at]}, join, known)
-        if target is not EMPTY:
-            together.setdefault(target, []).append(part)
-    return Split(
-        tuple(spread([column.ascii for column in columns], join, known)),
-        tuple([(_union(tuple(some)), target) for target, some in together.items()]),
-    )
 
 
 def overlap(some: Chars, low: int, high: int) -> int:
@@ -151,7 +29,7 @@ def overlap(some: Chars, low: int, high: int) -> int:
     return _up_to(some, high) - _up_to(some, low - 1) if low <= high else 0
 
 
-def _first_from(some: Chars, point: int) -> int:
+def first_from(some: Chars, point: int) -> int:
     """The first code point of a set that is at least `point`; beyond all characters if none is."""
     at = bisect_left(some.ranges, point, key=_end)
     return max(some.ranges[at][0], point) if at < len(some.ranges) else charset.LAST + 1
@@ -201,7 +79,7 @@ def sample(some: Chars) -> int:
 
 
 @lru_cache(4096)
-def _partition(sets: tuple[Chars, ...]) -> tuple[tuple[Chars, tuple[Chars, ...]], ...]:
+def partition(sets: tuple[Chars, ...]) -> tuple[tuple[Chars, tuple[Chars, ...]], ...]:
     """The coarsest parts that are within or outside each of the sets, with those they are in."""
     if len(sets) == 1:
         return ((sets[0], sets),)
@@ -251,7 +129,8 @@ def _edges(some: Chars) -> npt.NDArray[np.int64]:
 
 
 @lru_cache(4096)
-def _union(sets: tuple[Chars, ...]) -> Chars:
+def union_of(sets: tuple[Chars, ...]) -> Chars:
+    """The characters of any of the sets."""
     if len(sets) == 1:
         return sets[0]
     some = chars(charset.union(*(each.ranges for each in sets)))
@@ -259,24 +138,5 @@ def _union(sets: tuple[Chars, ...]) -> Chars:
     return some
 
 
-def _joined(found: Sequence[Arc]) -> list[Arc]:
-    """Join neighbouring ranges with one target."""
-    joined: list[Arc] = []
-    for low, high, target in found:
-        if joined and joined[-1][2] is target and joined[-1][1] + 1 == low:
-            joined[-1] = (joined[-1][0], high, target)
-        else:
-            joined.append((low, high, target))
-    return joined
-
-
 def _end(one: tuple[int, int]) -> int:
     return one[1]
-
-
-def _low(arc: Arc) -> int:
-    return arc[0]
-
-
-def _high(arc: Arc) -> int:
-    return arc[1]

@@ -20,7 +20,8 @@ import numpy.typing as npt
 
 from maskwright.garbage import hide
 from maskwright.grammar.regular import charset
-from maskwright.grammar.regular.character_classes import BEYOND_ASCII, Split, sample, size
+from maskwright.grammar.regular.character_classes import BEYOND_ASCII, sample, size
+from maskwright.grammar.regular.overlay import Split
 from maskwright.grammar.regular.terms import Regular
 from maskwright.immutable import Acyclic
 from maskwright.limits import CHEAP, spend

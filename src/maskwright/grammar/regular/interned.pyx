@@ -13,19 +13,17 @@ require_built(__name__, BUILT_FROM)
 
 
 cdef class Interned:
-    cdef dict known
-
     def __init__(self):
         self.known = {}
 
     def __len__(self):
         return len(self.known)
 
-    def get(self, key):
+    cpdef get(self, key):
         found = self.known.get(key)
         return None if found is None else <object>PyWeakref_GetObject(found)
 
-    def keep(self, key, value):
+    cpdef keep(self, key, value):
         reference = ref(value, Removal.__new__(Removal, self.known, key))
         self.known[key] = reference
         hide_whole(key)

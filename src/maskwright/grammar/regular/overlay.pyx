@@ -1,4 +1,4 @@
-"""What several terms have in common with each character; see `overlay.pyi`."""
+"""The transitions of terms, and of several terms together; see `overlay.pyi`."""
 
 from collections.abc import Callable
 
@@ -8,14 +8,21 @@ from libc.stdint cimport int32_t
 from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 
-from maskwright.grammar.regular.terms import EMPTY, Regular
-from maskwright.limits import spend
+from maskwright.grammar.regular.character_classes import (
+    first_from,
+    overlap,
+    partition,
+    union_of,
+)
+from maskwright.grammar.regular.terms cimport EMPTY_TERM, Chars, Regular, chars
 from maskwright.native cimport BUILT_FROM
 from maskwright.native import require_built
+from maskwright.steps cimport spend
 
 require_built(__name__, BUILT_FROM)
 
 Arc = tuple[int, int, Regular]
+Pair = tuple[Chars, Regular]
 Join = Callable[[dict[int, Regular]], Regular]
 
 cdef enum:
@@ -23,8 +30,143 @@ cdef enum:
     NONE = -1
     # Ranges, and members of a class, that count as a step.
     A_STEP = 8
+    # Ranges that count as a step where they are listed.
+    LISTED_A_STEP = 16
 
-cdef object NOWHERE = EMPTY
+
+cdef class Split:
+    def __init__(self, tuple ascii not None, tuple beyond not None):
+        self.ascii, self.beyond = ascii, beyond
+
+    @property
+    def targets(self):
+        return self.all_targets()
+
+    cdef list all_targets(self):
+        cdef dict found = {}
+        last = None
+        for _, _, target in self.ascii:
+            if target is not last:
+                found[target] = None
+                last = target
+        for _, target in self.beyond:
+            found[target] = None
+        return list(found)
+
+    cdef Split replaced(self, dict targets):
+        cdef list ascii = [], beyond = []
+        for low, high, target in self.ascii:
+            target = targets[target]
+            if target is not EMPTY_TERM:
+                ascii.append((low, high, target))
+        for some, target in self.beyond:
+            target = targets[target]
+            if target is not EMPTY_TERM:
+                beyond.append((some, target))
+        return Split(tuple(ascii), tuple(beyond))
+
+    cpdef list arcs(self):
+        cdef list ranges = list(self.ascii), beyond = []
+        for some, target in self.beyond:
+            beyond += [(low, high, target) for low, high in (<Chars>some).ranges]
+        if len(self.beyond) > 1:
+            beyond.sort(key=low_of)
+        ranges += beyond
+        spend(len(ranges) // LISTED_A_STEP)
+        return without_cuts(ranges)
+
+    cpdef Regular after(self, int32_t point):
+        cdef Py_ssize_t at
+        if point < ASCII:
+            at = place_in(self.ascii, point)
+            return EMPTY_TERM if at < 0 else <Regular>(<tuple>self.ascii[at])[2]
+        for some, target in self.beyond:
+            if place_in((<Chars>some).ranges, point) >= 0:
+                return target
+        return EMPTY_TERM
+
+    cpdef list within(self, int32_t low, int32_t high):
+        cdef list found = []
+        for first, last, target in self.ascii:
+            if first <= high and last >= low:
+                first = max(first, low)
+                found.append((target, first, min(last, high) - first + 1))
+        if high >= ASCII:
+            for some, target in self.beyond:
+                count = overlap(some, low, high)
+                if count:
+                    found.append((target, first_from(some, low), count))
+        return found
+
+
+cdef Py_ssize_t place_in(tuple ranges, int32_t point) except -2:
+    """Which of ascending ranges a character is in, -1 if it is in none."""
+    cdef Py_ssize_t low = 0, high = len(ranges), middle
+    while low < high:
+        middle = (low + high) // 2
+        if <int32_t>(<tuple>ranges[middle])[1] < point:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < len(ranges) and <int32_t>(<tuple>ranges[low])[0] <= point else -1
+
+
+def low_of(arc):
+    return arc[0]
+
+
+cdef list without_cuts(list arcs):
+    """Join neighbouring ranges with one target."""
+    cdef list joined = []
+    last_low = last_high = last = None
+    for low, high, target in arcs:
+        if target is last and last_high + 1 == low:
+            low = last_low
+            joined.pop()
+        joined.append((low, high, target))
+        last_low, last_high, last = low, high, target
+    return joined
+
+
+cdef Split NO_TRANSITIONS = Split((), ())
+NOWHERE = NO_TRANSITIONS
+
+
+cpdef Split parted(arcs):
+    cdef list ascii = [], pairs = []
+    cdef dict beyond = {}
+    for low, high, target in arcs:
+        if low < ASCII:
+            ascii.append((low, min(high, ASCII - 1), target))
+        if high >= ASCII:
+            beyond.setdefault(target, []).append((max(low, ASCII), high))
+    for target, ranges in beyond.items():
+        some = chars(tuple(ranges))
+        if some is not EMPTY_TERM:
+            pairs.append((some, target))
+    return Split(tuple(without_cuts(ascii)), tuple(pairs))
+
+
+cpdef Split overlaid(columns, join):
+    cdef dict members = {}, known = {}, together = {}, current
+    cdef Py_ssize_t column = 0
+    cdef Split each
+    cdef list ascii = [], pairs
+    for each in columns:
+        ascii.append(each.ascii)
+        for some, target in each.beyond:
+            members.setdefault(some, []).append((column, target))
+        column += 1
+    if members:
+        for part, within in partition(tuple(members)):
+            current = {}
+            for some in within:
+                current.update(members[some])
+            target = joined(current, join, known)
+            if target is not EMPTY_TERM:
+                together.setdefault(target, []).append(part)
+    pairs = [(union_of(tuple(some)), target) for target, some in together.items()]
+    return Split(tuple(spread(ascii, join, known)), tuple(pairs))
 
 
 # The target of a column; only its address is read.
@@ -55,7 +197,7 @@ cdef object _joined(const Member *members, Py_ssize_t count, join, dict known):
     return target
 
 
-def joined(dict current not None, join, dict known not None):
+cpdef joined(dict current, join, dict known):
     cdef Py_ssize_t at = 0
     cdef Member *members = <Member *>malloc((len(current) + 1) * sizeof(Member))
     if members is NULL:
@@ -69,7 +211,7 @@ def joined(dict current not None, join, dict known not None):
         free(members)
 
 
-def spread(list columns not None, join, dict known not None):
+cpdef list spread(list columns, join, dict known):
     cdef Py_ssize_t total = 0, column
     cdef int32_t first[ASCII]
     cdef bint cut[ASCII + 1]
@@ -134,7 +276,7 @@ cdef int _overlay(
             for at in range(count):
                 members[at] = ranges[active[at]].member
             target = _joined(members, count, join, known)
-            if target is NOWHERE:
+            if target is EMPTY_TERM:
                 target = None
         if target is not last:
             if last is not None:

@@ -9,7 +9,7 @@ from itertools import count
 
 from maskwright.errors import LimitError
 from maskwright.grammar.regular.beginnings import least_length
-from maskwright.grammar.regular.character_classes import Arc, Split, sample
+from maskwright.grammar.regular.character_classes import sample
 from maskwright.grammar.regular.character_dfa import (
     NEVER,
     CharacterDfa,
@@ -32,6 +32,7 @@ from maskwright.grammar.regular.derivative import (
     split,
     split_length_bounds,
 )
+from maskwright.grammar.regular.overlay import Arc, Split
 from maskwright.grammar.regular.terms import EMPTY, Regular
 from maskwright.limits import CHEAP, DEFAULT_LIMITS, spend
 

@@ -12,9 +12,9 @@ from typing import Final
 import numpy as np
 import numpy.typing as npt
 
-from maskwright.grammar.regular.character_classes import Split
 from maskwright.grammar.regular.charset import LAST
 from maskwright.grammar.regular.derivative import split
+from maskwright.grammar.regular.overlay import Split
 from maskwright.grammar.regular.terms import (
     EMPTY,
     EPSILON,

@@ -1,0 +1,4 @@
+cdef class Interned:
+    cdef dict known
+    cpdef get(self, key)
+    cpdef keep(self, key, value)
