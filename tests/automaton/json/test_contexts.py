@@ -208,6 +208,18 @@ def test_a_value_alone_ends_alike_whatever_was_read() -> None:
     assert found.exit(value, Closed(())).kind == BLOCKED
 
 
+def test_a_whole_text_ends_alike_whatever_was_read() -> None:
+    found = contexts({"type": ["integer", "array"]})
+    start, _ = found.start()
+    reader, _ = found._value_reader(start)
+    read = found.exit(start, 1)
+    assert read == found._after_value(found.levels[start], reader.read(1), None)
+    assert found.exit(start, Closed(((0, None),))) == read
+    assert found.exit(start, Closed(())).kind == BLOCKED
+    assert found.levels.gates[start] is None
+    assert found.gate(start) is None
+
+
 def test_the_exits_with_brackets_come_with_the_space_before_a_value() -> None:
     found = contexts({"type": ["object", "array"], "items": {"type": "null"}})
     start, _ = found.start()

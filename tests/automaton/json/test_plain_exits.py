@@ -62,7 +62,7 @@ class General:
     def exit(self, *_: object) -> None:
         return None
 
-    def root_leaf(self, _: int) -> None:
+    def root_leaf(self, *_: object) -> None:
         return None
 
     def __getattr__(self, name: str) -> Any:

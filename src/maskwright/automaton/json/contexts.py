@@ -122,6 +122,13 @@ class JsonContexts(Contexts):
         return LevelCompletion(self._solver, self.whitespace, self._owners)
 
     @cached_property
+    def _after_root(self) -> Exit:
+        """The exit after a value that one thread has read, on a level below all others."""
+        if self._root is None:
+            return Exit(POP, result=Satisfied((0,)))
+        return Exit(STAY, DONE, self.leaves.dead)
+
+    @cached_property
     def _bounds(self) -> LevelBounds:
         return LevelBounds(self._solver, self.whitespace, self._price)
 
@@ -212,7 +219,7 @@ class JsonContexts(Contexts):
         level = self.levels[context]
         leaf = None
         if level.depth == 0 and not level.bracket and len(level.threads) == 1:
-            leaf = self._plain.root_leaf(context)
+            leaf = self._plain.root_leaf(context, self._after_root)
         return self._value_reader(context)[1] if leaf is None else leaf
 
     def _owners(self, level: Level) -> tuple[Thread, ...]:
@@ -411,7 +418,7 @@ class JsonContexts(Contexts):
         if not level.bracket and (level.depth or self._root is None):
             return Exit(POP, result=Satisfied(tuple(sorted({each.thread.tag for each in read}))))
         if not level.bracket:
-            return Exit(STAY, DONE, self.leaves.dead)
+            return self._after_root
         whole = None if text is None else canonical(text)
         moved: dict[Thread, None] = {}
         dynamic = 0

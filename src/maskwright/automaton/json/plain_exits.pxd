@@ -30,8 +30,8 @@ cdef class PlainExits:
     # By context of a plain array: its shape, how many items have been read, as far as that makes a
     # difference, and whether the first one comes next.
     cdef dict items
-    # The contexts that `root_leaf` has.
-    cdef set roots
+    # By context that `root_leaf` has: the exit after the value.
+    cdef dict roots
     cdef bint lines
     cdef form(self, value)
     cpdef representative(self, value)

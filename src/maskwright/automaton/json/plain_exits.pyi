@@ -61,9 +61,9 @@ class PlainExits:
         """The first conjunction met that is written equally; of conjunctions that allow scalars
         only, the first that allows these scalars; of a reference, that of its target. Equal
         conjunctions share their contexts."""
-    def root_leaf(self, context: int, /) -> int | None:
+    def root_leaf(self, context: int, read: Exit, /) -> int | None:
         """The leaf state before the value of a whole text, which one thread reads; None where
-        `exit` has nothing for how it begins."""
+        `exit` has nothing for how it begins. `read`: the exit after it."""
     def value_alone(self, value: Conjunction, depth: int, /) -> int:
         """The context of a value on a level of its own, above a level in one thread."""
     def enter(self, context: int, reader: NameReader | PlainReader, start: int, /) -> None:

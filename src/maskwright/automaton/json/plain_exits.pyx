@@ -83,7 +83,7 @@ cdef class PlainExits:
         self.representatives = {}
         self.solver, self.forms = solver, solver.values.shapes
         self.readers, self.goes_on = {}, {}
-        self.starts, self.waiting, self.items, self.roots = {}, {}, {}, set()
+        self.starts, self.waiting, self.items, self.roots = {}, {}, {}, {}
         self.lines = owner.whitespace.lines
 
     def enter(self, int32_t context, reader, start):
@@ -93,17 +93,15 @@ cdef class PlainExits:
     def exit(self, int32_t context, label, text):
         cdef PlainReader reader, following
         cdef tuple then
-        if context in self.numbers.alone:
-            if label is SPACE:
-                return self.begin(context)
+        read = IS_READ if context in self.numbers.alone else self.roots.get(context)
+        if read is not None:
             if label is OBJECT or label is ARRAY:
                 return self.open(context, label)
-            is_read = type(label) is int or (type(label) is Closed and label.tags)
-            return IS_READ if is_read else None
+            if label is SPACE:
+                return self.begin(context) if read is IS_READ else None
+            return read if type(label) is int or (type(label) is Closed and label.tags) else None
         if context in self.items:
             return self.after_item(context, label)
-        if context in self.roots:
-            return self.open(context, label) if label is OBJECT or label is ARRAY else None
         if type(label) is Satisfied and context in self.waiting:
             following = self.waiting[context]
             following.find()
@@ -208,11 +206,12 @@ cdef class PlainExits:
         _, within, leaf, *_ = taken
         return _exit(PUSH, within, leaf, None, NO_FRAME, tuple(then))
 
-    def root_leaf(self, int32_t context):
+    def root_leaf(self, int32_t context, read):
         cdef tuple begun = self.beginning_of(context)
         if begun is None:
             return None
-        self.roots.add(context)
+        self.roots[context] = read
+        self.numbers.gates[context] = None
         return self.value_leaf(begun)
 
     cdef tuple beginning_of(self, int32_t context):
