@@ -21,7 +21,7 @@ def tekken() -> Vocabulary:
     """Mistral's tekken of September 2024: byte-level BPE, 131,072 entries, 1,000 special."""
     ranks, config = _tekken_ranks()
     special = config["default_num_special_tokens"]
-    return Vocabulary([b""] * special + ranks, special=range(special), eos=TEKKEN_EOS)
+    return Vocabulary([b""] * special + [*ranks], special=range(special), eos=TEKKEN_EOS)
 
 
 @cache
@@ -30,7 +30,7 @@ def tekken_extended(size: int = 200_019) -> Vocabulary:
     number, as large vocabularies have them; the end token is the last."""
     small = tekken()
     seen = set(small.tokens)
-    further = [token for token in _every_rank() if token not in seen]
+    further = [token for token in _tekken_file()[0] if token not in seen]
     words = [token for token in small.tokens if token.strip().isalpha() and token.isascii()]
     made = (word + b"%d" % (at % 997) for at, word in enumerate(words * 3))
     more = list(dict.fromkeys([*further, *(token for token in made if token not in seen)]))
@@ -71,22 +71,19 @@ def tekken_encoding() -> tiktoken.Encoding:
 
 
 @cache
-def _tekken_ranks() -> tuple[list[bytes], dict[str, Any]]:
+def _tekken_ranks() -> tuple[tuple[bytes, ...], dict[str, Any]]:
     """The tokens that add text, by rank, and the file's configuration.
 
     The file holds more ranks than the vocabulary has; those beyond its size are no tokens.
     """
-    config = _tekken_file()["config"]
-    size = config["default_vocab_size"] - config["default_num_special_tokens"]
-    return _every_rank()[:size], config
+    ranks, config = _tekken_file()
+    return ranks[: config["default_vocab_size"] - config["default_num_special_tokens"]], config
 
 
-def _every_rank() -> list[bytes]:
-    ranks = sorted(_tekken_file()["vocab"], key=itemgetter("rank"))
-    return [base64.b64decode(entry["token_bytes"]) for entry in ranks]
-
-
-@cache
-def _tekken_file() -> dict[str, Any]:
+def _tekken_file() -> tuple[tuple[bytes, ...], dict[str, Any]]:
+    """The tokens by rank, and the configuration. What else the file has is let go of: hundreds of
+    thousands of objects that each full collection of garbage would look at."""
     file = files("mistral_common").joinpath("data/tekken_240911.json")
-    return json.loads(file.read_text(encoding="utf-8"))
+    content = json.loads(file.read_text(encoding="utf-8"))
+    ranks = sorted(content["vocab"], key=itemgetter("rank"))
+    return tuple([base64.b64decode(entry["token_bytes"]) for entry in ranks]), content["config"]
