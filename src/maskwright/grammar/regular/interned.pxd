@@ -1,4 +1,10 @@
+cdef class Kept:
+    cdef Interned among
+    cdef object key
+    cdef bint is_leaving
+
+
 cdef class Interned:
     cdef dict known
     cpdef get(self, key)
-    cpdef keep(self, key, value)
+    cpdef keep(self, key, Kept value)

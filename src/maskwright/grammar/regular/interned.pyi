@@ -6,7 +6,10 @@ Terms are looked up each time that one is made, and mostly there is none yet.
 from collections.abc import Hashable
 from typing import Generic, TypeVar
 
-_T = TypeVar("_T")
+class Kept:
+    """An object that `Interned` finds, under one key at most, until it is gone."""
+
+_T = TypeVar("_T", bound=Kept)
 
 class Interned(Generic[_T]):
     """Doesn't keep its values alive. The keys must not refer to them."""

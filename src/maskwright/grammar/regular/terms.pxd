@@ -1,7 +1,9 @@
 from libc.stdint cimport int64_t
 
+from maskwright.grammar.regular.interned cimport Kept
 
-cdef class Regular:
+
+cdef class Regular(Kept):
     cdef object __weakref__
     cdef readonly bint nullable, plain
     cdef readonly int64_t number
@@ -9,7 +11,7 @@ cdef class Regular:
     cdef public object least_length, longest, span, way, automaton, place
 
 
-cdef class WordList:
+cdef class WordList(Kept):
     cdef object __weakref__
     cdef readonly tuple strings
     cdef readonly bint bare, ascii

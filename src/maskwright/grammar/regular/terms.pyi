@@ -14,6 +14,7 @@ from typing import Any, Final
 from weakref import ReferenceType
 
 from maskwright.grammar.regular.charset import Ranges
+from maskwright.grammar.regular.interned import Kept
 from maskwright.immutable import Acyclic
 
 MOST_AT_ONCE: Final = 16_384
@@ -23,7 +24,7 @@ LONGEST_ESCAPE: Final = 6
 LONGEST_IN_UTF8: Final = 4
 """Bytes of a character that needs no escape."""
 
-class Regular:
+class Regular(Kept):
     """One regular language."""
 
     nullable: Final[bool]
@@ -64,7 +65,7 @@ class Chars(Regular):
 
     ranges: Final[Ranges]
 
-class WordList:
+class WordList(Kept):
     """Sorted distinct strings, compared by identity. `bare`: in JSON they are written with the
     escapes that JSON requires and no others.
 

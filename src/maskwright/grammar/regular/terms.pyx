@@ -10,7 +10,7 @@ from libc.stdint cimport int64_t
 
 from maskwright.garbage cimport hide, hide_whole
 from maskwright.grammar.regular import charset
-from maskwright.grammar.regular.interned cimport Interned
+from maskwright.grammar.regular.interned cimport Interned, Kept
 from maskwright.immutable import Acyclic
 from maskwright.limits import CHEAP
 from maskwright.native cimport BUILT_FROM
@@ -49,14 +49,14 @@ cdef int64_t made = 0
 
 
 @cython.trashcan(True)  # a long concatenation is freed without recursion
-cdef class Regular:
+cdef class Regular(Kept):
     def __cinit__(self):
         global made
         self.number = made
         made += 1
 
 
-cdef class WordList:
+cdef class WordList(Kept):
     def __init__(self, tuple strings not None, bint bare):
         self.strings = strings
         self.bare = bare
