@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
 
 from maskwright.automaton.value.whitespace import WhitespaceName
-from maskwright.cli.bulk.sources import SourceFormat
 from maskwright.cli.options import (
     BACKEND_HELP,
     CACHE_HELP,
@@ -28,6 +28,9 @@ from maskwright.grammar.schema.options import Numbers
 from maskwright.model_options import DEMO_PATH, Backend, Dtype, local_checkpoint
 from maskwright.settings import argument, option
 from maskwright.workbench.choices import Kind
+
+SourceFormat: TypeAlias = Literal["auto", "jsonl", "csv", "tsv", "parquet", "folder", "openai"]
+"""How the input of `batch` is written."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import json
 import uuid
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Final, Literal, cast, get_args
 
 from maskwright.errors import InputError
@@ -33,6 +36,16 @@ class BatchLine(Immutable):
     custom_id: str
     url: str
     body: dict[str, object]
+
+
+def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file that are not blank, with their numbers from 1 among all lines,
+    without white space around them. A byte order mark before the first is no part of it."""
+    with path.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            text = (line.removeprefix(BOM_UTF8) if number == 1 else line).strip()
+            if text:
+                yield number, text
 
 
 def parse_batch_line(line: bytes) -> BatchLine:

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from maskwright.cli.bulk.sources import InputRecord, SourceFormat, format_of, read_records
+from maskwright.cli.asking import SourceFormat
+from maskwright.cli.bulk.sources import InputRecord, format_of, read_records
 from maskwright.errors import InputError
 
 

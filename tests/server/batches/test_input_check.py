@@ -23,6 +23,14 @@ def test_a_good_input(tmp_path: Path) -> None:
     assert [request.custom_id for request in requests_of(path)] == ["a", "b"]
 
 
+@pytest.mark.parametrize("before", ["", "\n", " \r\n"])
+def test_a_byte_order_mark_is_no_part_of_an_input(tmp_path: Path, before: str) -> None:
+    path = tmp_path / "in"
+    path.write_text(before + line("a"), encoding="utf-8-sig")
+    assert input_errors(path, CHAT, 1000) == (1, [])
+    assert [request.custom_id for request in requests_of(path)] == ["a"]
+
+
 def test_every_fault_has_its_line(tmp_path: Path) -> None:
     path = tmp_path / "in"
     lines = [

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, cast
 
-from maskwright.cli.bulk.sources import numbered_lines
 from maskwright.cli.bulk.work import (
     CUT_OFF,
     AnswerVerdict,
@@ -23,7 +22,7 @@ from maskwright.cli.bulk.work import (
 )
 from maskwright.errors import InputError
 from maskwright.instances import InstanceCheck
-from maskwright.records.batch_lines import error_line, parse_batch_line, result_line
+from maskwright.records.batch_lines import error_line, numbered_lines, parse_batch_line, result_line
 from maskwright.server.request.shape import FIELDS as SHAPE_FIELDS
 
 MOST_SCHEMAS: Final = 64

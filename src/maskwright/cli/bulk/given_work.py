@@ -11,7 +11,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Final, cast
 
-from maskwright.cli.bulk.sources import InputRecord, SourceFormat, read_records
+from maskwright.cli.asking import SourceFormat
+from maskwright.cli.bulk.sources import InputRecord, read_records
 from maskwright.cli.bulk.work import (
     CUT_OFF,
     Key,

@@ -16,12 +16,12 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias, cast
+from typing import Any, Final, cast
 
+from maskwright.cli.asking import SourceFormat
 from maskwright.errors import InputError, amount
 from maskwright.json_faults import json_reason
-
-SourceFormat: TypeAlias = Literal["auto", "jsonl", "csv", "tsv", "parquet", "folder", "openai"]
+from maskwright.records.batch_lines import numbered_lines
 
 SUFFIXES: dict[str, SourceFormat] = {
     ".jsonl": "jsonl",
@@ -79,15 +79,6 @@ def read_records(path: Path, source: SourceFormat) -> Iterator[InputRecord]:
                 yield from _read_lines(path)
     except OSError as error:
         raise InputError(f"{error.filename or path}: {error.strerror}", param="input") from None
-
-
-def numbered_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file that are not blank, with their numbers from 1 among all lines."""
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            text = (line.removeprefix(BOM_UTF8) if number == 1 else line).strip()
-            if text:
-                yield number, text
 
 
 def _is_batch_file(path: Path) -> bool:

@@ -21,7 +21,13 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from maskwright.errors import InputError
 from maskwright.immutable import Immutable
-from maskwright.records.batch_lines import BatchLine, error_line, parse_batch_line, result_line
+from maskwright.records.batch_lines import (
+    BatchLine,
+    error_line,
+    numbered_lines,
+    parse_batch_line,
+    result_line,
+)
 from maskwright.records.journal import GroupCommit, Journal, line_of
 from maskwright.records.workers import run_all
 from maskwright.server.batches.stores import BatchStatus, BatchStore, FileStore, StoredBatch
@@ -72,7 +78,7 @@ def input_errors(path: Path, endpoint: str, line_bytes: int) -> tuple[int, list[
     errors: list[Json] = []
     known: set[str] = set()
     count = 0
-    for number, line in _numbered(path):
+    for number, line in numbered_lines(path):
         count += 1
         if count > MOST_REQUESTS:
             return count, [
@@ -91,15 +97,7 @@ def input_errors(path: Path, endpoint: str, line_bytes: int) -> tuple[int, list[
 
 def requests_of(path: Path) -> Iterator[BatchLine]:
     """The requests of an input that was checked."""
-    return (parse_batch_line(line) for _, line in _numbered(path))
-
-
-def _numbered(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, with their numbers from 1."""
-    with path.open("rb") as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                yield number, line
+    return (parse_batch_line(line) for _, line in numbered_lines(path))
 
 
 def _line_error(
