@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
@@ -68,9 +69,7 @@ class BatchOptions:
     max_tokens: int | None = option(None, MOST_TOKENS_HELP, least=1)
     temperature: float = option(0.0, TEMPERATURE_HELP, least=0.0)
     seed: int | None = option(None, "Seed of the samples of each request.")
-    body: str | None = option(
-        None, "Further fields of each request, as a JSON object.", metavar="JSON"
-    )
+    body: Mapping[str, object] = option({}, "Further fields of each request, as a JSON object.")
     carry: list[str] = option(
         [], "A field of the record that its line repeats. May be repeated.", metavar="FIELD"
     )

@@ -26,7 +26,6 @@ from maskwright.cli.bulk.given_work import (
     PromptTemplate,
     extraction_of,
     journals_of,
-    object_of,
     refuse_beside_requests,
     template_of,
 )
@@ -68,7 +67,7 @@ def run(options: BatchOptions) -> int:
     else:
         template = PromptTemplate(template_of(options.prompt_template), options.system)
         work = extraction_of(
-            path, source, template, options.schema, fields | object_of(options.body), options.carry
+            path, source, template, options.schema, {**fields, **options.body}, options.carry
         )
     results, failed = journals_of(options.output, options.failures)
     prices = Prices(

@@ -29,7 +29,6 @@ from maskwright.cli.input.texts import bytes_of, text_argument
 from maskwright.errors import InputError
 from maskwright.immutable import Immutable
 from maskwright.instances import InstanceCheck
-from maskwright.json_faults import json_reason
 
 PLACE: Final = re.compile(r"\{\{\s*(.*?)\s*\}\}")
 USUAL: Final = ("messages", "prompt", "text")
@@ -256,18 +255,6 @@ def template_of(argument: str | None) -> str | None:
     except InputError as error:
         way_out = "a template is a file, or a text with {{FIELD}}"
         raise InputError(f"--prompt-template {error}; {way_out}", param="prompt_template") from None
-
-
-def object_of(text: str | None) -> dict[str, object]:
-    """The object of the option `--body`. Raises InputError."""
-    try:
-        value: object = json.loads(text or "{}")
-    except ValueError as error:
-        reason = json_reason(error)
-        raise InputError(f"--body: not valid JSON: {reason}", param="body") from None
-    if not isinstance(value, dict):
-        raise InputError(f"--body {text}: a JSON object is needed", param="body")
-    return cast(dict[str, object], value)
 
 
 def journals_of(output: str, failures: str | None) -> tuple[Path, Path]:
