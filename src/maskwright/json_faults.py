@@ -1,4 +1,5 @@
-"""What is wrong with a text that is no JSON, in the words of somebody who wrote it.
+"""JSON objects from texts and files; what is wrong with a text that is no JSON, in the words of
+somebody who wrote it.
 
 The messages of Python's `json` differ between its versions, and say what the parser expected, which
 after a trailing comma is a property name.
@@ -6,15 +7,34 @@ after a trailing comma is a property name.
 
 from __future__ import annotations
 
+import json
 import re
 from json import JSONDecodeError
-from typing import Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple, cast
 
 _WORD: Final = re.compile(r"[^\W\d]\w*")
 _OF_PYTHON: Final = {"True": "true", "False": "false", "None": "null", "undefined": "null"}
 _QUOTES: Final = "'\u2018\u2019\u201c\u201d`"
 _IN_NUMBERS: Final = frozenset("+-.0123456789eE")
 _NO_NUMBER: Final = "this is no number of JSON, which is written like -1, 0.5 or 1e6"
+
+
+def object_in(text: str | bytes) -> dict[str, Any] | None:
+    """The JSON object that a text is; None if it is none."""
+    try:
+        value: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return cast(dict[str, Any], value) if isinstance(value, dict) else None
+
+
+def object_in_file(file: Path) -> dict[str, Any]:
+    """The JSON object in a file; an empty one if it can't be read or has none."""
+    try:
+        return object_in(file.read_bytes()) or {}
+    except OSError:
+        return {}
 
 
 class JsonFault(NamedTuple):

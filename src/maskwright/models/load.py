@@ -6,7 +6,6 @@ Weights are read from safetensors only; a pickle is never opened.
 from __future__ import annotations
 
 import inspect
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +16,7 @@ import torch
 
 from maskwright.errors import InputError, first_line
 from maskwright.immutable import Immutable
+from maskwright.json_faults import object_in_file
 from maskwright.kernels.device import keep_compiled, kernels_run_on
 from maskwright.model_options import (
     BACKENDS,
@@ -296,8 +296,7 @@ def _is_plain_llama(directory: Path, raw: Mapping[str, Any]) -> bool:
     """Whether `AutoTokenizer` would choose `PreTrainedTokenizerFast`, for the one type of model of
     which that is easy to say. To find out, `AutoTokenizer` imports the library's code of the model,
     which takes two seconds."""
-    file = directory / "tokenizer_config.json"
-    settings = json.loads(file.read_bytes()) if file.exists() else {}
+    settings = object_in_file(directory / "tokenizer_config.json")
     return (
         raw.get("model_type") == "llama"
         and settings.get("tokenizer_class") in ("PreTrainedTokenizerFast", "TokenizersBackend")

@@ -27,6 +27,8 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 from jinja2.utils import Namespace
 from tokenizers import AddedToken, Tokenizer
 
+from maskwright.json_faults import object_in_file
+
 _REASONING: Final = ("reasoning_content", "thinking", "reasoning")
 """The names under which messages have their reasoning. Templates read the first, or the second."""
 
@@ -277,7 +279,7 @@ def read_plain_tokenizer(directory: Path, model_type: object) -> PlainTokenizer 
     # Of other types of models, the library has classes of its own that change what is read.
     if model_type != "llama" or any((directory / name).exists() for name in _OTHER_FILES):
         return None
-    settings = _object(directory / "tokenizer_config.json")
+    settings = object_in_file(directory / "tokenizer_config.json")
     template = _template(directory, settings)
     named = {name: settings[name] for name in _NAMED if settings.get(name) is not None}
     extra: Any = settings.get("extra_special_tokens") or []
@@ -310,12 +312,3 @@ def _template(directory: Path, settings: Mapping[str, Any]) -> Any:
     """The chat template: a file of its own comes first."""
     file = directory / "chat_template.jinja"
     return file.read_text(encoding="utf-8") if file.exists() else settings.get("chat_template")
-
-
-def _object(file: Path) -> dict[str, Any]:
-    """The object in a file of JSON; an empty one if there is none."""
-    try:
-        found: object = json.loads(file.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return cast(dict[str, Any], found) if isinstance(found, dict) else {}

@@ -12,9 +12,10 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from maskwright.errors import InputError
+from maskwright.json_faults import object_in
 
 CHUNK: Final = 1 << 16
 """Bytes that are read at a time from the end of a file, to find its last line break."""
@@ -53,13 +54,10 @@ class Journal:
         written by a journal, or was changed."""
         with self.path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
-                try:
-                    value: object = json.loads(line)
-                except ValueError:
-                    value = None
-                if not isinstance(value, dict):
+                value = object_in(line)
+                if value is None:
                     raise InputError(f"{self.path}:{number}: this is not a line of results")
-                yield cast(dict[str, Any], value)
+                yield value
 
     def append(self, lines: bytes) -> None:
         """Append whole lines, and return once they are on the disk. Raises OSError, after which

@@ -19,13 +19,14 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import product
-from typing import Any, Literal, TypeAlias, cast
+from typing import Any, Literal, TypeAlias
 
 import httpx
 
 from maskwright.cli.output.chart import Line, LineChart, draw_charts
 from maskwright.cli.process.reaching import ClientArguments
 from maskwright.immutable import Immutable
+from maskwright.json_faults import object_in
 
 ShapeName: TypeAlias = Literal["none", "schema", "regex"]
 
@@ -54,18 +55,13 @@ PATTERN = "[A-Z]{2}-[0-9]{4}(-[a-z]{3})?"
 
 
 def _is_person(text: str) -> bool:
-    try:
-        value: object = json.loads(text)
-    except ValueError:
-        return False
-    if not isinstance(value, dict):
-        return False
-    person = cast(dict[str, object], value)
+    person = object_in(text)
     return (
-        list(person) == list(FIELDS)
+        person is not None
+        and list(person) == list(FIELDS)
         and all(type(person[name]) is kind for name, kind in FIELDS.items())
-        and len(cast(str, person["name"])) <= 20
-        and 0 <= cast(int, person["age"]) <= 120
+        and len(person["name"]) <= 20
+        and 0 <= person["age"] <= 120
     )
 
 

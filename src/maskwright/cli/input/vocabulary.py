@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from tokenizers import Tokenizer
 
 from maskwright.errors import InputError
+from maskwright.json_faults import object_in_file
 from maskwright.model_options import DEMO_PATH
 from maskwright.user_cache import user_cache
 from maskwright.vocab import Vocabulary
@@ -45,16 +45,7 @@ def tokenizer_file(model: str) -> Path:
 
 def _end_tokens(folder: Path) -> list[int]:
     for name in ("generation_config.json", "config.json"):
-        config = _read(folder / name)
-        ids = config.get("eos_token_id")
+        ids = object_in_file(folder / name).get("eos_token_id")
         if ids is not None:
             return ids if isinstance(ids, list) else [ids]
     return []
-
-
-def _read(file: Path) -> dict[str, Any]:
-    try:
-        found: object = json.loads(file.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}

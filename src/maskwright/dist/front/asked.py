@@ -10,10 +10,11 @@ import hashlib
 import json
 import math
 from collections.abc import Collection
-from typing import Final, cast
+from typing import Final
 
 from maskwright.dist.routing.replica_state import RouteRequest, prefix_digests
 from maskwright.immutable import Immutable
+from maskwright.json_faults import object_in
 
 NAMED: Final = frozenset({"/responses", "/messages"})
 """The endpoints whose streams have events with names."""
@@ -61,7 +62,7 @@ def read_asked(
     """Read a request; None for what is no JSON object, which a worker will refuse by name.
     `adapters`: those that any worker serves, for which the name of the model counts. `models`:
     those that only some workers serve."""
-    tree = _tree(body)
+    tree = object_in(body)
     if tree is None:
         return None
     model = tree.get("model")
@@ -82,18 +83,9 @@ def read_asked(
 
 def model_of(body: bytes, models: Collection[str]) -> str | None:
     """Return which of `models` a request names; None if it names none of them."""
-    tree = _tree(body) if models else None
+    tree = object_in(body) if models else None
     model = None if tree is None else tree.get("model")
     return model if isinstance(model, str) and model in models else None
-
-
-def _tree(body: bytes) -> dict[str, object] | None:
-    """Return the JSON object that a body is; None if it is none."""
-    try:
-        parsed: object = json.loads(body)
-    except (ValueError, RecursionError):
-        return None
-    return cast(dict[str, object], parsed) if isinstance(parsed, dict) else None
 
 
 def _prompt(tree: dict[str, object]) -> bytes:
@@ -142,11 +134,8 @@ def retry_header(seconds: float) -> tuple[bytes, bytes]:
 
 def code_of(body: bytes) -> str | None:
     """Return the code in the body of an error; None if there is none."""
-    try:
-        match json.loads(body):
-            case {"error": {"code": str(code)}}:
-                return code
-            case _:
-                return None
-    except ValueError:
-        return None
+    match object_in(body):
+        case {"error": {"code": str(code)}}:
+            return code
+        case _:
+            return None

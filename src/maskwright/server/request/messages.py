@@ -3,9 +3,8 @@ templates; and the variables of its template."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal, TypeAlias, cast
+from typing import Annotated, Any, Final, Literal, TypeAlias
 
 from msgspec import field
 from pydantic import Field, WithJsonSchema
@@ -13,6 +12,7 @@ from typing_extensions import TypeAliasType
 
 from maskwright.errors import InputError
 from maskwright.immutable import Immutable
+from maskwright.json_faults import object_in
 from maskwright.server.json import Json
 from maskwright.server.request.model import (
     Array,
@@ -231,15 +231,12 @@ def read_arguments(given: str | Json, place: str) -> Json:
     of other servers send it; "" is sent for an empty one."""
     if isinstance(given, dict):
         return given
-    try:
-        value: object = json.loads(given) if given else {}
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
+    value = object_in(given) if given else {}
+    if value is None:
         raise InputError(
             f"{place}.arguments must be a JSON object in a string", param=f"{place}.arguments"
         )
-    return cast(Json, value)
+    return value
 
 
 class ChatPrompt(Immutable):
