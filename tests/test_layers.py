@@ -34,6 +34,7 @@ LAYERS = (
         "resources",
     ),
     "user_cache",
+    "shipped",
     "key_digest",
     "version",
     *("settings", "sizing", "exports"),

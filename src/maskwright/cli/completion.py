@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args, get_origin
 
 from maskwright.cli.arguments import parameters_of
-from maskwright.cli.input.shipped import KINDS, shipped
 from maskwright.cli.output.appearance import Appearance
 from maskwright.cli.program import COMMANDS, WORDS
 from maskwright.settings import Argument, argument
+from maskwright.shipped import KINDS, shipped
 
 Shell: TypeAlias = Literal["bash", "zsh", "fish"]
 

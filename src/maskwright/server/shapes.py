@@ -7,11 +7,8 @@ from __future__ import annotations
 import asyncio
 import dataclasses
 import tomllib
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from typing import Annotated, Final, NamedTuple
 
 from pydantic import Field
@@ -28,6 +25,7 @@ from maskwright.server.request.model import Between, ClosedModel
 from maskwright.server.request.shape import FormattedShapeFields, FreeText, Shape
 from maskwright.server.request.tool_use import ToolFields, ToolUse
 from maskwright.server.route import until_disconnect
+from maskwright.shipped import shipped
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.choices import PictureName, Which
 from maskwright.workbench.questions import (
@@ -99,10 +97,6 @@ class DrawRequest(GivenShape):
     as_: PictureName = Field(default="railroad", alias="as")
 
 
-_WITHOUT_START: Final = "common"
-"""Terminals for other grammars."""
-
-
 class Example(NamedTuple):
     """A shape by its name. `accepted` and `rejected` are texts that were written for it."""
 
@@ -120,23 +114,16 @@ def examples() -> list[Json]:
 
 @cache
 def _shipped() -> tuple[Example, ...]:
-    package = files("maskwright")
-    found = [Example(name, "schema", text) for name, text in _texts(package / "schemas", ".json")]
-    cases = dict(_texts(package / "grammars", ".toml"))
-    for name, text in _texts(package / "grammars", ".lark"):
-        if name != _WITHOUT_START:
-            of_it = tomllib.loads(cases[name])
-            found.append(
-                Example(name, "lark", text, tuple(of_it["accepted"]), tuple(of_it["rejected"]))
-            )
+    found = [
+        Example(each.name, "schema", each.file.read_text(encoding="utf-8"))
+        for each in shipped("schema").values()
+    ]
+    for each in shipped("grammar").values():
+        texts = tomllib.loads(each.cases.read_text(encoding="utf-8"))
+        shape = each.file.read_text(encoding="utf-8")
+        of_it = tuple(texts["accepted"]), tuple(texts["rejected"])
+        found.append(Example(each.name, "lark", shape, *of_it))
     return tuple(found)
-
-
-def _texts(folder: Traversable, suffix: str) -> Iterator[tuple[str, str]]:
-    """Yield the names of the files with a suffix, without it, in their order, and their texts."""
-    for file in sorted(folder.iterdir(), key=lambda file: file.name):
-        if file.name.endswith(suffix):
-            yield file.name.removesuffix(suffix), file.read_text(encoding="utf-8")
 
 
 _HERE: Final = dataclasses.replace(DEFAULT_LIMITS, work=1 << 60, seconds=10.0)

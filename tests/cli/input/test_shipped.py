@@ -10,8 +10,8 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from maskwright.cli.input.shapes import GrammarArgument, RegexArgument, SchemaArgument, read_shape
-from maskwright.cli.input.shipped import KINDS, ShippedKind, shipped
 from maskwright.errors import InputError
+from maskwright.shipped import KINDS, ShippedKind, shipped
 from tests.cli.conftest import Run
 from tests.schemas.test_shipped import FORMATS, SCHEMAS
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.cli.input.shipped import shipped
 from maskwright.grammar.dialects.read import read_grammar
+from maskwright.shipped import shipped
 from maskwright.workbench.findings.grammar import lint_grammar, lint_pattern
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import jsonschema
 import pytest
 
-from maskwright.cli.input.shipped import shipped
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.mask import Grammar, compile_json_schema
+from maskwright.shipped import shipped
 from maskwright.workbench.reading import byte_vocabulary
 from maskwright.workbench.sample.covering import (
     Covered,

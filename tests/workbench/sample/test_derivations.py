@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.cli.input.shipped import shipped
 from maskwright.errors import UnsupportedGrammarError
 from maskwright.grammar.dialects.read import read_grammar
 from maskwright.grammar.rules.tree import Ref, Rules, SpecialToken
 from maskwright.mask import compile_grammar
+from maskwright.shipped import shipped
 from maskwright.workbench.reading import Verdict, byte_vocabulary, read_text
 from maskwright.workbench.sample.covering import covering_texts
 

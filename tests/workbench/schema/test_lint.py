@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from maskwright.cli.input.shipped import shipped
 from maskwright.mask import compile_json_schema
+from maskwright.shipped import shipped
 from maskwright.workbench.reading import byte_vocabulary
 from maskwright.workbench.schema.lint import lint_schema
 

@@ -19,7 +19,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 from maskwright import mask
 from maskwright.cli.input.faults import ShapeError, place_of, placed
 from maskwright.cli.input.python_type import is_type_name, schema_of_type
-from maskwright.cli.input.shipped import KINDS, ShippedKind, named, read_file_or_shipped
+from maskwright.cli.input.shipped import named, read_file_or_shipped
 from maskwright.cli.input.texts import YAML, bytes_of, not_utf8, text_argument
 from maskwright.cli.output.progress import progress
 from maskwright.errors import GrammarError, InputError
@@ -29,6 +29,7 @@ from maskwright.grammar.schema.drafts import READ_BY_NAME
 from maskwright.grammar.schema.remarks import DESCRIPTIONS, looks_like_schema
 from maskwright.grammar.schema.tree import Json
 from maskwright.json_faults import json_fault, json_reason
+from maskwright.shipped import KINDS, ShippedKind
 from maskwright.vocab import Vocabulary
 from maskwright.workbench.choices import Kind
 from maskwright.workbench.pointer import reference_tokens

@@ -2,30 +2,21 @@
 
 Wherever a command takes a file with a schema or a grammar, it takes such a name as well: `invoice`
 is `schemas/invoice.json`, `json` is `grammars/json.lark`. A file of that name in the current folder
-comes first. No schema has the name of a grammar.
+comes first.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cache
-from importlib.resources import files
-from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from maskwright.cli.input.texts import YAML, bytes_of
 from maskwright.errors import InputError
+from maskwright.shipped import KINDS, Shipped, ShippedKind, shipped
 
-ShippedKind: TypeAlias = Literal["schema", "grammar"]
-
-KINDS: Final[tuple[ShippedKind, ...]] = ("schema", "grammar")
-_SUFFIXES: Final[dict[ShippedKind, str]] = {"schema": ".json", "grammar": ".lark"}
-_NO_GRAMMAR: Final = "common"
-"""Terminals for other grammars."""
 SHAPE_SUFFIXES: Final = frozenset([".json", *YAML, ".lark", ".gbnf", ".ebnf", ".regex"])
 """The suffixes of files that are read as shapes where a folder is given."""
 _LIKE: Final = 0.8
@@ -33,29 +24,6 @@ _LIKE: Final = 0.8
 _PATTERN: Final = re.compile(r"[\[\](){}*+?^$|\\]")
 """What hardly any name of a file has, and most patterns."""
 _NAME: Final = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
-
-
-@dataclass(frozen=True, slots=True)
-class Shipped:
-    """One of the schemas or grammars."""
-
-    name: str
-    kind: ShippedKind
-    file: Traversable
-
-
-@cache
-def shipped(kind: ShippedKind) -> dict[str, Shipped]:
-    """All of a kind, by name, in alphabetical order."""
-    suffix = _SUFFIXES[kind]
-    by_name = {
-        file.name.removesuffix(suffix): file
-        for file in (files("maskwright") / f"{kind}s").iterdir()
-        if file.name.endswith(suffix)
-    }
-    return {
-        name: Shipped(name, kind, by_name[name]) for name in sorted(by_name) if name != _NO_GRAMMAR
-    }
 
 
 def named(argument: str) -> Shipped | None:
