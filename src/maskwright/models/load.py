@@ -15,7 +15,6 @@ from typing import Any, Final, cast
 import torch
 
 from maskwright.errors import InputError, first_line
-from maskwright.immutable import Immutable
 from maskwright.json_faults import object_in_file
 from maskwright.kernels.device import keep_compiled, kernels_run_on
 from maskwright.model_options import (
@@ -188,11 +187,12 @@ def load(
     where = find_device(device)
     if dtype == "auto":
         dtype = "float32" if where.type == "cpu" else "bfloat16"
-    numbers = _Numbers(_DTYPES[dtype], weight_dtype)
     if cache is not None and kernels_run_on(where):
         keep_compiled(cache / KERNELS)
     with launching_on(where):
-        decoder = _decoder(directory, raw, backend, numbers, where)
+        decoder = _decoder(
+            directory, raw, backend, dtype=_DTYPES[dtype], weight_dtype=weight_dtype, device=where
+        )
     tokenizer = _read_tokenizer(directory, raw)
     vocab = Vocabulary.from_tokenizer(
         tokenizer, size=decoder.vocab_size, eos=_eos(raw, tokenizer), cache=cache
@@ -204,18 +204,13 @@ def load(
     return LoadedModel(name, decoder, tokenizer, vocab, revision)
 
 
-class _Numbers(Immutable):
-    """The type of a model's numbers, and that of the weights of its products."""
-
-    dtype: torch.dtype
-    of_products: WeightDtype
-
-
 def _decoder(
     directory: Path,
     raw: Mapping[str, Any],
     backend: Backend,
-    numbers: _Numbers,
+    *,
+    dtype: torch.dtype,
+    weight_dtype: WeightDtype,
     device: torch.device,
 ) -> Decoder:
     if backend != "transformers":
@@ -225,21 +220,18 @@ def _decoder(
             if backend == "dense" or error.code != "unsupported_model":
                 raise
         else:
-            return DenseDecoder(
-                *(config, read_weights(directory), numbers.dtype),
-                device=device,
-                weight_dtype=numbers.of_products,
-            )
-    if numbers.of_products != "auto":
+            weights = read_weights(directory)
+            return DenseDecoder(config, weights, dtype, device=device, weight_dtype=weight_dtype)
+    if weight_dtype != "auto":
         raise InputError(
-            f"Weight type {numbers.of_products}: this model is computed by the transformers"
+            f"Weight type {weight_dtype}: this model is computed by the transformers"
             " library; only the dense decoder computes with codes.",
             param="weight_dtype",
         )
     # Takes some two seconds, which a model that Maskwright runs itself doesn't need.
     from maskwright.models.transformers_backend.load import load_transformers  # noqa: PLC0415
 
-    return load_transformers(directory, numbers.dtype, device)
+    return load_transformers(directory, dtype, device)
 
 
 def _directory(path_or_id: str | Path) -> Path:
