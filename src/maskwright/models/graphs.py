@@ -18,7 +18,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
 import torch
 from torch import Tensor
@@ -87,18 +87,10 @@ def choose(
     return next((shape for shape in shapes if shape.holds(rows, queries, positions)), None)
 
 
-class Recorder(Protocol):
-    """Records functions that read nothing back to the host."""
-
-    def record(self, function: Callable[[], object]) -> Callable[[], object]:
-        """Do what `function` does, once, and return a function that does it again, to the memory
-        that `function` used."""
-        ...
-
-
-class CudaRecorder:
-    """Records CUDA graphs on `device`. They share the memory of what they compute in between, so
-    only what a function writes to memory that was there before remains."""
+class Recorder:
+    """Records functions that read nothing back to the host as CUDA graphs on `device`. These share
+    the memory of what they compute in between, so only what a function writes to memory that was
+    there before remains."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
@@ -106,9 +98,10 @@ class CudaRecorder:
         self._memory = torch.cuda.graph_pool_handle()
 
     def record(self, function: Callable[[], object]) -> Callable[[], object]:
-        """See `Recorder`. Other threads may use the GPU meanwhile. Raises `RuntimeError` for what
-        can't be recorded. `function` is called twice: the first time it runs, and libraries load
-        their kernels and get their memory, which they must not do while it is recorded."""
+        """Do what `function` does, once, and return a function that does it again, to the memory
+        that `function` used. Other threads may use the GPU meanwhile. Raises `RuntimeError` for
+        what can't be recorded. `function` is called twice: the first time it runs, and libraries
+        load their kernels and get their memory, which they must not do while it is recorded."""
         with torch.cuda.device(self._device):
             self._stream.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(self._stream):
@@ -124,7 +117,7 @@ class CudaRecorder:
 
 def find_recorder(device: torch.device) -> Recorder | None:
     """Return what records functions on a device; None for one that isn't a GPU."""
-    return CudaRecorder(device) if device.type == "cuda" else None
+    return Recorder(device) if device.type == "cuda" else None
 
 
 COLUMNS: Final = 8

@@ -11,6 +11,8 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from maskwright.engine.step.runner import CopyStream
+
 
 @dataclass
 class LateEvent:
@@ -34,8 +36,8 @@ class LateEvent:
         self.asked, self.ended = None, True
 
 
-class LateCopies:
-    """See `maskwright.engine.step.runner.CopyStream`."""
+class LateCopies(CopyStream):
+    """Begins copies that end late."""
 
     beside_steps = True
 

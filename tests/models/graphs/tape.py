@@ -17,6 +17,8 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 from torch.utils._pytree import tree_leaves
 
+from maskwright.models.graphs import Recorder
+
 READS = frozenset({"item", "is_nonzero"})
 """Operations that read, whose parts alone are tagged in torch."""
 
@@ -72,7 +74,7 @@ def _into(made: list[Tensor], result: object) -> None:
         old.copy_(new)
 
 
-class TapeRecorder:
+class TapeRecorder(Recorder):
     """Records functions on tapes."""
 
     def __init__(self) -> None:

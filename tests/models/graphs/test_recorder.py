@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from maskwright.models import graphs
-from maskwright.models.graphs import CudaRecorder, find_recorder
+from maskwright.models.graphs import Recorder, find_recorder
 from tests.models.graphs.tape import TapeRecorder
 
 
@@ -59,7 +59,7 @@ def test_graphs_share_memory_and_are_recorded_after_a_call() -> None:
         context = fake.cuda.graph.return_value
         context.__enter__.side_effect = lambda: events.append("begin")
         context.__exit__.side_effect = lambda *_: events.append("end")
-        made = CudaRecorder(torch.device("cuda", 0))
+        made = Recorder(torch.device("cuda", 0))
         for _ in range(2):
             replay = made.record(lambda: events.append("call"))
         assert events == ["call", "begin", "call", "end"] * 2
@@ -75,7 +75,7 @@ def test_graphs_share_memory_and_are_recorded_after_a_call() -> None:
 def test_a_gpu_records() -> None:
     device = torch.device("cuda", 0)
     given, out = torch.ones(1000, device=device), torch.zeros(1000, device=device)
-    replay = CudaRecorder(device).record(lambda: out.add_(given * 2 + 1))
+    replay = Recorder(device).record(lambda: out.add_(given * 2 + 1))
     assert out.cpu().eq(3).all(), "done once"
     given.fill_(5)
     replay()

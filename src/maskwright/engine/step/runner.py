@@ -10,7 +10,6 @@ from collections.abc import Callable
 from collections.abc import Sequence as SequenceOf
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
 
 import numpy as np
 import torch
@@ -61,8 +60,8 @@ from maskwright.sampling.device_rows import lay_out as lay_out_draws
 log = logging.getLogger(__name__)
 
 
-class CopyStream(Protocol):
-    """Where blocks are copied between the model's pool and the host's.
+class CopyStream:
+    """Where blocks are copied between the model's pool and the host's: here at once.
 
     On a CPU, copies are made at once. On a GPU they have a stream of their own beside that of the
     steps, and memory of the host from which the GPU copies by itself, so that neither the host nor
@@ -70,12 +69,13 @@ class CopyStream(Protocol):
     two calls may end in any order.
     """
 
-    @property
-    def beside_steps(self) -> bool: ...
+    beside_steps = False
 
     def begin(self, copy: Callable[[], object]) -> CopyEvent:
         """Make the copies that `copy` asks torch for, after what the steps so far have launched."""
-        ...
+        begun = time.perf_counter()
+        copy()
+        return Ended(time.perf_counter() - begun)
 
 
 class Ended(Immutable):
@@ -91,19 +91,7 @@ class Ended(Immutable):
         """Return at once."""
 
 
-class HostStream:
-    """Copies at once."""
-
-    beside_steps = False
-
-    def begin(self, copy: Callable[[], object]) -> CopyEvent:
-        """See `CopyStream`."""
-        begun = time.perf_counter()
-        copy()
-        return Ended(time.perf_counter() - begun)
-
-
-class CudaStream:
+class CudaStream(CopyStream):
     """Copies on a stream of their own on a GPU, call by call."""
 
     beside_steps = True
@@ -144,7 +132,7 @@ class CudaEvent(Immutable):
 
 def open_copy_stream(device: torch.device) -> CopyStream:
     """Return the stream for copies between the pools of a model on `device`."""
-    return CudaStream(device) if device.type == "cuda" else HostStream()
+    return CudaStream(device) if device.type == "cuda" else CopyStream()
 
 
 class Runner:
