@@ -172,11 +172,11 @@ def read_reference(SchemaObject source, setting, str place):
         wrong(setting, "a string", place)
     known = parser.referenced.get(setting) if is_plain else None
     if known is not None:
+        parser.met_again[known[0].parts[0]] = None
         return known
     value, resolver, target = parser.references.find(setting, source.resolver, place)
     pointer = place if target is None else target
     schema = parser.schema(value, pointer, source.dialect, resolver, True, source.closed)
-    parser.targets[schema] = None
     asserted = [AllOf((schema,))]
     if is_plain and isinstance(value, dict):
         parser.referenced[setting] = asserted

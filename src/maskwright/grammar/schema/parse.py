@@ -365,7 +365,6 @@ def _read_recursive_reference(source: SchemaObject, setting: Json, place: str) -
     schema = source.parser.schema(
         value, place, source.dialect, resolver, entered=True, closed=source.closed
     )
-    source.parser.targets[schema] = None
     return [AllOf((schema,))]
 
 
@@ -448,7 +447,7 @@ def parse_schema(source: Json | SchemaMaker, options: ParseOptions) -> ParsedSch
 def _empty_circles(parser: DocumentParser, root: Schema) -> None:
     """Leave no value to the schemas that refer to themselves about one and the same value, and
     refuse the document if its root is one of them."""
-    if not circular(parser.targets):  # every circle has a reference in it
+    if not circular(parser.met_again):  # which every circle has in it
         return
     found = circular(parser.schemas.values())
     if root in found:

@@ -8,7 +8,7 @@ cdef class DocumentParser:
     cdef readonly object options, references
     cdef readonly object enforced, annotations
     cdef public DocumentText text
-    cdef readonly dict schemas, referenced, targets
+    cdef readonly dict schemas, referenced, met_again
     cdef public double choices
     cdef public Py_ssize_t widest, options_read
     cdef public bint negates, intricate

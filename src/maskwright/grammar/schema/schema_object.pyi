@@ -36,8 +36,9 @@ class DocumentParser:
     """A schema is entered here before it is read."""
     referenced: Final[dict[str, list[Assertion]]]
     """What references assert, where they mean the same everywhere in the document."""
-    targets: Final[dict[Schema, None]]
-    """The schemas to which references lead."""
+    met_again: Final[dict[Schema, None]]
+    """The schemas that were met more than once. Every circle has one: the schemas that are met for
+    the first time in one that is read are a tree."""
     choices: float
     """The product of the numbers of options of all unions in the document."""
     widest: int

@@ -54,7 +54,7 @@ cdef class DocumentParser:
         self.options, self.references = options, references
         self.enforced, self.annotations = Entries(), Entries()
         self._enforced, self._annotations = self.enforced.flat, self.annotations.flat
-        self.schemas, self.referenced, self.targets, self.waiting = {}, {}, {}, []
+        self.schemas, self.referenced, self.met_again, self.waiting = {}, {}, {}, []
         self.choices = 1.0
 
     cpdef SchemaText schema(
@@ -73,6 +73,7 @@ cdef class DocumentParser:
             key = key, resolver and resolver.scope(), closed
         known = self.schemas.get(key)
         if known is not None:
+            self.met_again[known] = None
             return <SchemaText>known
         schema = new_schema(pointer)
         self.schemas[key] = schema
@@ -115,7 +116,7 @@ cdef class DocumentParser:
                 for source in level:
                     self._read_object(source, readers)
         finally:
-            show_circles(self.targets)  # every circle has a reference in it
+            show_circles(self.met_again)  # which every circle has in it
 
     cdef int _read_object(self, SchemaObject source, dict readers) except -1:
         """Have a schema assert what its keywords do; each gets its line in the report."""
