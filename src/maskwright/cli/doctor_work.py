@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
 import tempfile
@@ -14,7 +13,7 @@ from typing import Final, NamedTuple
 import torch
 
 from maskwright.cli.doctor import DoctorOptions
-from maskwright.cli.output.appearance import coloured
+from maskwright.cli.output.appearance import coloured, shown_json
 from maskwright.cli.output.progress import progress
 from maskwright.instructions import AVAILABLE, INSTRUCTIONS
 from maskwright.models import DEMO_PATH, load
@@ -41,7 +40,7 @@ def run(options: DoctorOptions) -> int:
         rows = [*machine(), *versions(), tables(user_cache()), *torch_build(), bits()]
     advised = [row for row in rows if row.advice]
     if options.as_json:
-        print(json.dumps({"examined": [row._asdict() for row in rows]}, indent=2))
+        print(shown_json({"examined": [row._asdict() for row in rows]}))
     else:
         width = max(len(row.name) for row in rows)
         for row in rows:

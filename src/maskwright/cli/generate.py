@@ -18,7 +18,6 @@ and when it arrived; with `--url`, with why it ended and what the server counted
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import fields
 from typing import Final
@@ -26,7 +25,7 @@ from typing import Final
 from maskwright.cli.asking import GenerateOptions, sampling_fields
 from maskwright.cli.input.shapes import Shape, read_shape
 from maskwright.cli.input.texts import bytes_of, text_argument
-from maskwright.cli.output.appearance import remark
+from maskwright.cli.output.appearance import remark, shown_json
 from maskwright.cli.output.progress import loading
 from maskwright.errors import InputError
 
@@ -83,7 +82,7 @@ def _ask(options: GenerateOptions, url: str, wanted: Shape, prompt: str) -> None
                 print(piece, end="", flush=True)
     if options.as_json:
         figures = {"finish_reason": answer.finish_reason, "usage": answer.usage}
-        print(json.dumps({"text": answer.text, **figures}, ensure_ascii=False, indent=2))
+        print(shown_json({"text": answer.text, **figures}))
         return
     print()
     if answer.finish_reason == "length":

@@ -11,6 +11,7 @@ from typing import Final
 from maskwright.cli.asking import GenerateOptions
 from maskwright.cli.input.shapes import SchemaArgument, Shape, compile_shape
 from maskwright.cli.options import cache_folder
+from maskwright.cli.output.appearance import shown_json
 from maskwright.cli.output.progress import progress
 from maskwright.engine import Engine, EngineConfig, Generation, Request, TokenScore
 from maskwright.models import load
@@ -89,7 +90,7 @@ def _print_figures(generation: Generation, vocabulary: Vocabulary) -> None:
         "arrival_ms": arrivals,
         "trace": None if generation.trace is None else asdict(generation.trace),
     }
-    print(json.dumps(document, ensure_ascii=False, indent=2))
+    print(shown_json(document))
 
 
 def _print(generation: Generation) -> None:

@@ -9,12 +9,12 @@ Exit code: 0 if at least one sequence fits; 1 if none does.
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
 from maskwright.cli.options import JSON_HELP
+from maskwright.cli.output.appearance import shown_json
 from maskwright.cli.output.chart import BarChart, Chart, Line, LineChart, draw_charts
 from maskwright.cli.output.files import open_picture
 from maskwright.cli.output.tables import Row, lay_out, output_width, paragraph
@@ -88,11 +88,7 @@ def run(options: PlanOptions) -> int:
         bandwidth=None if options.bandwidth is None else parse_size(options.bandwidth, "bandwidth"),
     )
     target = None if options.plot is None else open_picture(options.plot)
-    print(
-        json.dumps(plan_document(found), indent=2)
-        if options.as_json
-        else plan_text(found, output_width())
-    )
+    print(shown_json(plan_document(found)) if options.as_json else plan_text(found, output_width()))
     if target is not None:
         Path(target).write_text(draw_charts(capacity_charts(found), _title(found)))
     return 0 if found.sequences else 1

@@ -191,11 +191,10 @@ def _tell(error: MaskwrightError) -> None:
     """Say what was wrong; with `--json` also to the program that reads standard output."""
     if "--json" in sys.argv:
         # Only here, because most runs have no error.
-        import json  # noqa: PLC0415
-
         from maskwright.cli.input.faults import error_data  # noqa: PLC0415
+        from maskwright.cli.output.appearance import shown_json  # noqa: PLC0415
 
-        print(json.dumps(error_data(error), ensure_ascii=False, indent=2), flush=True)
+        print(shown_json(error_data(error)), flush=True)
     print(f"maskwright: {error}", file=sys.stderr)
 
 

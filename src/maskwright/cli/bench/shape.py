@@ -45,6 +45,7 @@ from maskwright.cli.input.shapes import (
     read_shape,
 )
 from maskwright.cli.input.vocabulary import read_vocabulary, tokenizer_file
+from maskwright.cli.output.appearance import shown_json
 from maskwright.cli.output.chart import BarChart, Line, LineChart, draw_charts
 from maskwright.cli.output.files import open_picture
 from maskwright.cli.output.progress import Tell, progress
@@ -404,7 +405,7 @@ def run(options: BenchOptions) -> int:
             "vocabulary": vocabulary.size,
             "engines": [engine_data(times) for times in found],
         }
-        print(json.dumps(document, indent=2))
+        print(shown_json(document))
     else:
         print(f"{size}; masks are in microseconds\n")
         print("\n".join(_lines(found)))

@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, TypeAlias, cast
 
 from maskwright.cli.input.texts import bytes_of
 from maskwright.cli.options import JSON_HELP
-from maskwright.cli.output.appearance import remark
+from maskwright.cli.output.appearance import remark, shown_json
 from maskwright.cli.output.chart import BarChart, Chart, draw_charts
 from maskwright.cli.output.files import open_picture
 from maskwright.cli.output.tables import Row, lay_out, output_width, paragraph
@@ -301,11 +301,7 @@ def run(options: DiagnoseOptions) -> None:
     ]
     found = diagnose_requests(timed_requests(lines), options.share)
     target = None if options.plot is None else open_picture(options.plot)
-    print(
-        json.dumps(document(found), indent=2)
-        if options.as_json
-        else diagnosis_text(found, output_width())
-    )
+    print(shown_json(document(found)) if options.as_json else diagnosis_text(found, output_width()))
     if target is not None:
         title = f"The slowest requests: most of the difference is {STAGES[found.culprit]}"
         target.write_text(draw_charts(diagnosis_charts(found), title))

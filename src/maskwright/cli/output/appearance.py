@@ -1,9 +1,10 @@
-"""How a command shows things: the options that every command has, and colours where output shows
-them.
+"""How a command shows things: the options that every command has, colours where output shows them,
+and JSON.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from dataclasses import dataclass
@@ -61,6 +62,11 @@ def remark(message: str) -> None:
     """Write a line on standard error that nobody needs to act on; nothing with `--quiet`."""
     if not _chosen[0].quiet:
         print(message, file=sys.stderr, flush=True)
+
+
+def shown_json(value: object) -> str:
+    """What `--json` prints: a value as JSON in lines, its text as it is."""
+    return json.dumps(value, ensure_ascii=False, indent=2)
 
 
 Colour = Literal["red", "green", "yellow", "blue", "dim", "bold"]

@@ -12,7 +12,6 @@ Exit code: 0 if every case is as expected; 1 if one isn't; 2 if a file or a shap
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, get_args
@@ -21,7 +20,7 @@ import yaml
 
 from maskwright.cli.input.opened import open_shape
 from maskwright.cli.input.texts import bytes_of
-from maskwright.cli.output.appearance import coloured
+from maskwright.cli.output.appearance import coloured, shown_json
 from maskwright.cli.process.watching import again_on_change
 from maskwright.cli.shape.options import CasesOptions
 from maskwright.errors import InputError
@@ -53,7 +52,7 @@ def _run(files: list[str], report: str | None, as_json: bool) -> int:
         Path(report).write_text(junit(results, ", ".join(files)), encoding="utf-8")
     failed = sum(bool(result.fault) for result in results)
     if as_json:
-        print(json.dumps({"cases": [_row(r) for r in results], "failed": failed}, indent=2))
+        print(shown_json({"cases": [_row(r) for r in results], "failed": failed}))
     else:
         verdict = f"{len(results) - failed} of {len(results)} cases as expected"
         print(coloured(verdict, "red" if failed else "green"), flush=True)

@@ -38,7 +38,7 @@ from maskwright.cli.input.opened import OpenedShape, open_shape, shapes_named, s
 from maskwright.cli.input.python_type import is_type_name
 from maskwright.cli.input.shapes import GrammarArgument, RegexArgument, SchemaArgument
 from maskwright.cli.input.texts import YAML
-from maskwright.cli.output.appearance import Colour, coloured
+from maskwright.cli.output.appearance import Colour, coloured, shown_json
 from maskwright.cli.output.files import write_file
 from maskwright.cli.output.progress import progress
 from maskwright.cli.process.watching import again_on_change
@@ -106,7 +106,7 @@ def sarif(findings: Iterable[PlacedFinding]) -> str:
         "version": "2.1.0",
         "runs": [{"tool": {"driver": driver}, "results": results}],
     }
-    return json.dumps(document, ensure_ascii=False, indent=2)
+    return shown_json(document)
 
 
 def _result(finding: PlacedFinding) -> dict[str, Any]:
@@ -183,7 +183,7 @@ def _check_all(options: CheckOptions, ignored: frozenset[str]) -> int:
             rows = [_data(one) for one in checked]
             named = [{"name": one.name, **row} for one, row in zip(checked, rows, strict=True)]
             document = rows[0] if alone else {"shapes": named}
-            print(json.dumps(document, ensure_ascii=False, indent=2))
+            print(shown_json(document))
         case "github":
             print("".join(f"{line}\n" for line in github_lines(placed)), end="")
         case "sarif":
@@ -257,7 +257,7 @@ def _fix(
 ) -> int:
     fixed = fix_file(opened, _findings(opened, profile, ignored))
     if as_json:
-        print(json.dumps(fixed._asdict(), ensure_ascii=False, indent=2))
+        print(shown_json(fixed._asdict()))
         return 0
     print(fixed.difference, end="")
     for message in fixed.messages:

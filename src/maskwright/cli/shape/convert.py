@@ -16,7 +16,6 @@ dialect.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from typing import Final
 
@@ -29,6 +28,7 @@ from maskwright.cli.input.shapes import (
     read_grammar_argument,
     read_shape,
 )
+from maskwright.cli.output.appearance import shown_json
 from maskwright.cli.output.progress import progress
 from maskwright.cli.shape.options import ConvertOptions
 from maskwright.errors import InputError
@@ -84,7 +84,7 @@ def run(options: ConvertOptions) -> None:
     grammar = write_grammar(lowered, target)
     if options.as_json:
         rows = [loss._asdict() for loss in lost]
-        print(json.dumps({"grammar": grammar, "left_open": rows}, ensure_ascii=False, indent=2))
+        print(shown_json({"grammar": grammar, "left_open": rows}))
     else:
         print(_comments(lost, target) + grammar, end="")
 

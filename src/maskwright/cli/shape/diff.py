@@ -11,10 +11,9 @@ was found, and that there is none was not shown; 2 if a shape or an option can't
 
 from __future__ import annotations
 
-import json
-
 from maskwright.cli.input.opened import open_shape
 from maskwright.cli.input.texts import refuse_twice
+from maskwright.cli.output.appearance import shown_json
 from maskwright.cli.output.progress import progress
 from maskwright.cli.shape.options import DiffOptions
 from maskwright.workbench.difference.compared import Comparison, compare
@@ -34,7 +33,7 @@ def run(options: DiffOptions) -> int:
     with progress("comparing the shapes"):
         found = compare(first, second, most_pairs=options.pairs, seconds=options.seconds)
     if options.as_json:
-        print(json.dumps(_data(found), ensure_ascii=False, indent=2))
+        print(shown_json(_data(found)))
     else:
         print("\n".join(_lines(found)))
     return _EXIT_CODES[found.equal]

@@ -11,12 +11,11 @@ Exit code: 0 if the schema can be used; 1 if a keyword is refused or invalid; 2 
 
 from __future__ import annotations
 
-import json
 from typing import Final
 
 from maskwright.cli.input.faults import spans_of
 from maskwright.cli.input.shapes import SchemaArgument, read_shape
-from maskwright.cli.output.appearance import Colour, coloured
+from maskwright.cli.output.appearance import Colour, coloured, shown_json
 from maskwright.cli.shape.options import ExplainOptions
 from maskwright.errors import InputError
 from maskwright.workbench.schema.explain import (
@@ -43,7 +42,7 @@ def run(options: ExplainOptions) -> int:
     lines = _line_numbers(given.text)
     if options.as_json:
         keywords = [{**row._asdict(), "line": lines.get(row.pointer)} for row in rows]
-        print(json.dumps({"keywords": keywords, "counts": counted(rows)}, indent=2))
+        print(shown_json({"keywords": keywords, "counts": counted(rows)}))
     else:
         print("\n".join(_table(rows, lines)))
     return 0 if is_usable(rows) else 1

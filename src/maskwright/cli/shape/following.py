@@ -14,11 +14,9 @@ an option or a file can't be used.
 
 from __future__ import annotations
 
-import json
-
 from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape
 from maskwright.cli.input.shapes import compile_shape
-from maskwright.cli.output.appearance import coloured
+from maskwright.cli.output.appearance import coloured, shown_json
 from maskwright.cli.output.verdicts import fault_lines, following_lines
 from maskwright.cli.shape.options import NextOptions
 from maskwright.errors import InputError
@@ -53,7 +51,7 @@ def run(options: NextOptions) -> int:
             opened, options.model or "demo", text, options.prompt or "", options.property_order
         )
     if options.as_json:
-        print(json.dumps(_data(reading, tokens) | likely, ensure_ascii=False, indent=2))
+        print(shown_json(_data(reading, tokens) | likely))
         return 0 if is_prefix else Verdict.MISMATCH.value
     lines = following_lines(reading)
     if tokens is not None:

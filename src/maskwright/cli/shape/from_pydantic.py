@@ -9,11 +9,11 @@ Exit code: 0; 2 if the module can't be imported, or the type has no JSON Schema.
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Literal
 
 from maskwright.cli.input.python_type import schema_of_type
+from maskwright.cli.output.appearance import shown_json
 from maskwright.settings import argument, option
 
 
@@ -30,4 +30,4 @@ class FromPydanticOptions:
 
 def run(options: FromPydanticOptions) -> None:
     schema = schema_of_type(options.type_name, options.mode, by_alias=options.by_alias)
-    print(json.dumps(schema, ensure_ascii=False, indent=2))
+    print(shown_json(schema))

@@ -24,7 +24,7 @@ from contextlib import suppress
 
 from maskwright.cli.input.opened import OpenedShape, given_texts, open_shape
 from maskwright.cli.input.shapes import SchemaArgument
-from maskwright.cli.output.appearance import remark
+from maskwright.cli.output.appearance import remark, shown_json
 from maskwright.cli.output.progress import progress
 from maskwright.cli.output.verdicts import exit_code, fault_lines, following_lines, verdict_lines
 from maskwright.cli.shape.options import MatchOptions
@@ -54,7 +54,7 @@ def run(options: MatchOptions) -> int:
             {"name": name, **reading_data(reading), **found.get(name, {})}
             for name, reading in readings.items()
         ]
-        print(json.dumps({"texts": rows}, ensure_ascii=False, indent=2))
+        print(shown_json({"texts": rows}))
     else:
         for name, reading in readings.items():
             if options.brief:

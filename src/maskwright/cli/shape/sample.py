@@ -15,7 +15,6 @@ text is as short as `--limit` asks for.
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
@@ -28,7 +27,7 @@ from maskwright.cli.input.shapes import (
     compile_shape,
     read_shape,
 )
-from maskwright.cli.output.appearance import remark
+from maskwright.cli.output.appearance import remark, shown_json
 from maskwright.cli.output.progress import progress
 from maskwright.cli.shape.options import SampleOptions
 from maskwright.errors import BudgetError, InputError
@@ -69,7 +68,7 @@ def _write(texts: Iterator[str], seed: int | None, as_json: bool) -> None:
         with progress("looking for texts"):
             found = [*texts]
         document = {"texts": found, **({} if seed is None else {"seed": seed})}
-        print(json.dumps(document, ensure_ascii=False, indent=2))
+        print(shown_json(document))
         return
     while True:
         with progress("looking for a text"):  # which is off the terminal when one is printed
@@ -105,7 +104,7 @@ def _cover(shape: Shape, written: dict[str, Any], options: SampleOptions) -> int
             "missing": list(covered.missing),
             "alternatives": covered.alternatives,
         }
-        print(json.dumps(document, ensure_ascii=False, indent=2))
+        print(shown_json(document))
     else:
         print("\n".join(text for text, _ in covered.texts))
         used = covered.alternatives - len(covered.missing)

@@ -16,12 +16,11 @@ used.
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from maskwright.cli.input.opened import given_texts
 from maskwright.cli.input.shapes import Shape, compile_shape, read_shape
-from maskwright.cli.output.appearance import coloured
+from maskwright.cli.output.appearance import coloured, shown_json
 from maskwright.cli.output.progress import progress
 from maskwright.cli.shape.options import TraceOptions
 from maskwright.errors import InputError
@@ -58,7 +57,7 @@ def run(options: TraceOptions) -> int:
         for row, probability in zip(rows, found, strict=False):
             row |= probability._asdict()
             row["wanted"] = [each._asdict() for each in probability.wanted]
-        print(json.dumps({"tokens": rows, **_sums(tokens, found)}, ensure_ascii=False, indent=2))
+        print(shown_json({"tokens": rows, **_sums(tokens, found)}))
     else:
         print("\n".join(_lines(tokens, found)))
     return _exit_code(tokens, data)
