@@ -502,7 +502,17 @@ def test_a_schema_that_is_refused_ends_the_run(run: Run, tmp_path: Path) -> None
         (("in.jsonl", "out.jsonl", "--url", "http://h:port"), "no address of a server"),
         (("in.jsonl", "out.jsonl", "--input-format", "folder"), "no folder"),
         (("in.jsonl", "none/out.jsonl"), "can't write none/out.jsonl"),
-        (("o.jsonl", "out.jsonl", "--schema", "invoice"), "sent as they stand"),
+        *[
+            (("o.jsonl", "out.jsonl", option, value), f"{option}: the input has whole requests")
+            for option, value in (
+                ("--schema", "invoice"),
+                ("--body", '{"top_p": 0.5}'),
+                ("--max-tokens", "9"),
+                ("--temperature", "0"),
+                ("--seed", "1"),
+                ("--carry", "custom_id"),
+            )
+        ],
     ],
 )
 def test_options_that_cannot_be(

@@ -67,7 +67,7 @@ class BatchOptions:
         600.0, "Seconds to wait for an answer before it is asked again.", least=0.1
     )
     max_tokens: int | None = option(None, MOST_TOKENS_HELP, least=1)
-    temperature: float = option(0.0, TEMPERATURE_HELP, least=0.0)
+    temperature: float | None = option(None, TEMPERATURE_HELP, show_default="0", least=0.0)
     seed: int | None = option(None, "Seed of the samples of each request.")
     body: Mapping[str, object] = option({}, "Further fields of each request, as a JSON object.")
     carry: list[str] = option(

@@ -16,6 +16,7 @@ import json
 import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -50,7 +51,8 @@ def run(options: BatchOptions) -> int:
     if options.output.endswith(".parquet"):
         require_pyarrow()  # before anything is asked
     named: dict[str, object] = {} if options.name is None else {"model": options.name}
-    fields = sampling_fields(options) | named
+    sampled = replace(options, temperature=options.temperature or 0.0)
+    fields = sampling_fields(sampled) | named
     path = Path(options.input)
     source = format_of(path, options.input_format)
     if clash := sorted(RESERVED & set(options.carry)):
@@ -58,7 +60,14 @@ def run(options: BatchOptions) -> int:
     work: RecordWork
     if source == "openai":
         refuse_beside_requests(
-            schema=options.schema, prompt_template=options.prompt_template, system=options.system
+            schema=options.schema,
+            prompt_template=options.prompt_template,
+            system=options.system,
+            max_tokens=options.max_tokens,
+            temperature=options.temperature,
+            seed=options.seed,
+            body=options.body or None,
+            carry=options.carry or None,
         )
         # Only here, because it imports the models of requests.
         from maskwright.cli.bulk.batch_file import BatchFile  # noqa: PLC0415

@@ -270,7 +270,7 @@ def journals_of(output: str, failures: str | None) -> tuple[Path, Path]:
     return results, failed
 
 
-def refuse_beside_requests(**options: str | None) -> None:
+def refuse_beside_requests(**options: object) -> None:
     """Refuse what would change requests that stand in the input. Raises InputError."""
     for name, value in options.items():
         if value is not None:
