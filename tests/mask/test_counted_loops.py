@@ -45,11 +45,11 @@ REASONS = {
         grammar/dialects/bnf.py: _BnfReader.document _BnfReader.choice _BnfReader.sequence
         grammar/dialects/bnf.py: _BnfReader.repeated _BnfReader.set
         grammar/dialects/cursor.py: GrammarCursor.quoted
-        grammar/dialects/lark.py: _LarkReader.document _LarkReader.options _LarkReader.statement
-        grammar/dialects/lark.py: Expressions.choice Expressions.intersection
-        grammar/dialects/lark.py: Expressions.sequence
-        grammar/dialects/lark.py: Expressions.name
-        grammar/dialects/bnf.py: _MacroReader.listed
+        grammar/dialects/lark.py: LarkReader.document LarkReader.options LarkReader.statement
+        grammar/dialects/lark.py: LarkReader.choice LarkReader.intersection
+        grammar/dialects/lark.py: LarkReader.sequence
+        grammar/dialects/lark.py: LarkReader.name
+        grammar/dialects/bnf.py: _BnfReader.listed
         grammar/dialects/special.py: _ranges
         grammar/pattern/parse.py: _python_point bracket
         grammar/pattern/parse.py: _Parser.choice _Parser.intersection _Parser.sequence _Parser.skip
@@ -57,7 +57,7 @@ REASONS = {
         grammar/tags/rules.py: literal
     """,
     ONCE: """
-        grammar/dialects/lark.py: _LarkReader.bring
+        grammar/dialects/lark.py: LarkReader.bring
         grammar/schema/document.py: plain
         grammar/schema/remarks.py: _wrapped
         grammar/shape/disjoint.py: accepts_all
@@ -130,20 +130,20 @@ RECURSIVE = {
         grammar/dialects/bnf.py: _BnfReader.choice _BnfReader.group _BnfReader.item
         grammar/dialects/bnf.py: _BnfReader.repeated _BnfReader.sequence
         grammar/dialects/lark.py: _named _renamed
-        grammar/dialects/lark.py: Expressions.choice Expressions.group
-        grammar/dialects/lark.py: Expressions.intersection Expressions.item
-        grammar/dialects/lark.py: Expressions.name Expressions.repeated
-        grammar/dialects/lark.py: Expressions.sequence
+        grammar/dialects/lark.py: LarkReader.choice LarkReader.group
+        grammar/dialects/lark.py: LarkReader.intersection LarkReader.item
+        grammar/dialects/lark.py: LarkReader.name LarkReader.repeated
+        grammar/dialects/lark.py: LarkReader.sequence
         grammar/pattern/parse.py: _Parser.atom _Parser.choice _Parser.group _Parser.intersection
         grammar/pattern/parse.py: _Parser.negation _Parser.quantified _Parser.sequence _looks_ahead
-        grammar/tags/rules.py: TagRules._alone TagRules._format TagRules._inside TagRules._separated
-        grammar/tags/rules.py: TagRules._triggered
+        grammar/tags/rules.py: TagRules._by_trigger TagRules._format TagRules._inside
+        grammar/tags/rules.py: TagRules._separated TagRules._triggered
         grammar/tags/rules.py: _check _check_tag
         grammar/tools/rules.py: _trie
         grammar/schema/tree.py: value_schema
     """,
     LAZY: """
-        grammar/dialects/lower.py: _begun _inside _moves skipping
+        grammar/dialects/lower.py: _inside _moves skipping
         grammar/formats/language.py: _clock _clock_moves
         grammar/formats/language.py: _in_class _moves_in_class
         grammar/formats/language.py: _disjunction _term
@@ -185,7 +185,7 @@ RECURSIVE = {
     ONCE: """
         grammar/dialects/lower.py: _undefined_in
         mask/compile/arguments.py: compiler.run
-        grammar/dialects/write.py: _Writer.algebra _Writer.expression _Writer.regular _Writer.strung
+        grammar/dialects/write.py: _algebra _Writer.expression _Writer.regular _Writer.strung
         grammar/rules/captures.py: without_captures
         grammar/rules/fold.py: _Folding.fold _Folding.rule
         grammar/shape/disjoint.py: _outline_of outline

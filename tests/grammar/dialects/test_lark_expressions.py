@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from maskwright.errors import GrammarError, LimitError
-from maskwright.grammar.dialects.cursor import GrammarCursor
-from maskwright.grammar.dialects.lark import Context, Expressions
+from maskwright.grammar.dialects.lark import LarkReader
 from maskwright.grammar.dialects.special import GrammarTokens
 from maskwright.grammar.dialects.syntax import (
     Both,
@@ -28,9 +29,9 @@ A, B, C = (Name(name, 0) for name in "abc")
 
 def read(text: str, depth: int = DEFAULT_LIMITS.schema_depth) -> tuple[Node, str]:
     """The tree of the expression at the start of a text, and the text after it."""
-    cursor = GrammarCursor(text, depth)
-    node = Expressions(cursor, Context(GrammarTokens({"<tool>": 5}), DEFAULT_LIMITS)).choice()
-    return node, text[cursor.at :]
+    limits = replace(DEFAULT_LIMITS, schema_depth=depth)
+    reader = LarkReader(text, GrammarTokens({"<tool>": 5}), limits)
+    return reader.choice(), text[reader.text.at :]
 
 
 def unplaced(node: Node) -> Node:

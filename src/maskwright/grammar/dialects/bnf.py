@@ -18,13 +18,11 @@ texts up to a trigger are one terminal each, so that there is one way to read th
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
-from typing import Final, Generic, TypeVar
+from collections.abc import Callable
+from typing import Final, TypeVar
 
-from maskwright.grammar.dialects.cursor import GrammarCursor
+from maskwright.grammar.dialects.cursor import COUNT, GrammarCursor
 from maskwright.grammar.dialects.special import (
-    ChosenTokens,
     GrammarTokens,
     any_but,
     chosen_tokens,
@@ -55,7 +53,6 @@ from maskwright.limits import DEFAULT_LIMITS, Limits
 
 MACROS: Final = ("TagDispatch", "TokenTagDispatch", "Token", "ExcludeToken")
 
-_RULE: Final = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 _LOOP: Final = re.compile(r"loop_after_dispatch\s*=\s*(true|false)\b")
 _EXCLUDES: Final = re.compile(r"excludes\s*=\s*")
 _NUMBER: Final = re.compile(r"\d+")
@@ -64,183 +61,9 @@ T = TypeVar("T")
 Mark = TypeVar("Mark", str, int)
 
 
-def read_macro(
-    name: str, text: GrammarCursor, tokens: GrammarTokens, skip: Callable[[], None]
-) -> Node:
-    """Read the arguments of the macro `name`; the cursor stands at their `(`. `skip()` skips space
-    and comments. Raises `GrammarError`."""
-    reader = _MacroReader(text, tokens, skip, text.at - len(name))
-    match name:
-        case "TagDispatch":
-            return reader.text_dispatch()
-        case "TokenTagDispatch":
-            return reader.token_dispatch()
-        case "Token":
-            return one_of(text, reader.chosen(), reader.start)
-        case _:
-            return any_but(text, tokens, reader.chosen(), reader.start)
-
-
-@dataclass
-class _Dispatch(Generic[Mark]):
-    """The arguments of a dispatch: rules by trigger, and what free text may not contain."""
-
-    rules: dict[Mark, list[Node]] = field(default_factory=dict[Mark, list[Node]])
-    excludes: list[Mark] = field(default_factory=list[Mark])
-    loop: bool = True
-
-
-class _MacroReader:
-    def __init__(
-        self, text: GrammarCursor, tokens: GrammarTokens, skip: Callable[[], None], start: int
-    ) -> None:
-        """`start`: the place of the macro's name."""
-        self.text = text
-        self.tokens = tokens
-        self.skip = skip
-        self.start = start
-
-    def text_dispatch(self) -> Node:
-        read = self.dispatch(self.string)
-        triggers, excludes = tuple(read.rules), tuple(read.excludes)
-        for trigger in triggers:
-            for other in (*triggers, *excludes):
-                if other in trigger and other != trigger:
-                    self.text.fail(f"{other!r} stands within the trigger {trigger!r}", self.start)
-                if trigger in excludes:
-                    self.text.fail(f"the trigger {trigger!r} is excluded", self.start)
-        rounds: list[Node] = []
-        for trigger, rules in read.rules.items():
-            others = tuple(other for other in triggers if other != trigger)
-            before = Literal(text_until(trigger, others, excludes), self.start)
-            rounds.append(Series((before, either(rules))))
-        last = Literal(text_without((*triggers, *excludes)), self.start)
-        return _joined(rounds, last, loop=read.loop)
-
-    def token_dispatch(self) -> Node:
-        read = self.dispatch(self.token)
-        others = set(self.tokens.ids) - {*read.rules, *read.excludes}
-        for trigger in read.rules:
-            if trigger in read.excludes:
-                self.text.fail(f"the trigger {trigger} is excluded", self.start)
-        free = self.free_text(others)
-        rounds: list[Node] = [
-            Series((free, Special(((trigger, trigger),), self.start), either(rules)))
-            for trigger, rules in read.rules.items()
-        ]
-        return _joined(rounds, free, loop=read.loop)
-
-    def free_text(self, others: Iterable[int]) -> Node:
-        """Return texts and the special tokens `others` in alternation."""
-        piece = Literal(text_without(), self.start)
-        ids = ranges_of(others)
-        if not ids:
-            return piece
-        return Series((piece, Times(Series((Special(ids, self.start), piece)), 0, None)))
-
-    def dispatch(self, mark: Callable[[], Mark]) -> _Dispatch[Mark]:
-        """Read the arguments of a dispatch. `mark()` reads a trigger or what is excluded."""
-        read = _Dispatch[Mark]()
-
-        def argument() -> None:
-            if self.text.peek() == "(":
-                trigger, rule = self.pair(mark)
-                read.rules.setdefault(trigger, []).append(rule)
-            elif loop := self.text.match(_LOOP):
-                read.loop = loop[1] == "true"
-            elif self.text.match(_EXCLUDES):
-                read.excludes += self.listed(mark)
-            else:
-                self.text.fail(
-                    "an argument is (trigger, rule), loop_after_dispatch=true or false, or "
-                    "excludes=(…)"
-                )
-
-        self.listed(argument)
-        return read
-
-    def pair(self, mark: Callable[[], Mark]) -> tuple[Mark, Node]:
-        """Read a trigger and its rule, in parentheses."""
-        self.text.at += 1
-        self.skip()
-        trigger = mark()
-        self.skip()
-        if not self.text.take(","):
-            self.text.fail("a trigger is followed by a comma and the name of its rule")
-        self.skip()
-        at = self.text.at
-        rule = self.text.match(_RULE)
-        if rule is None:
-            self.text.fail(f"expected the name of a rule, not {self.text.shown()}")
-        self.skip()
-        if not self.text.take(")"):
-            self.text.fail("a trigger and its rule are closed by )")
-        return trigger, Name(rule[0], at)
-
-    def listed(self, one: Callable[[], T]) -> list[T]:
-        """Read what stands in parentheses, separated by commas."""
-        opened = self.text.at
-        if not self.text.take("("):
-            self.text.fail(f"expected (, not {self.text.shown()}")
-        self.skip()
-        read: list[T] = []
-        separated = False
-        while not self.text.take(")"):
-            if read and not separated:
-                self.text.fail("arguments are separated by commas")
-            read.append(one())
-            self.skip()
-            separated = self.text.take(",")
-            self.skip()
-            if self.text.ended:
-                self.text.fail("arguments are not closed", opened)
-        return read
-
-    def string(self) -> str:
-        start = self.text.at
-        if not self.text.take('"'):
-            self.text.fail(f"expected a string, not {self.text.shown()}")
-        read = self.text.quoted('"', start)
-        if not read:
-            self.text.fail("this string must not be empty", start)
-        return read
-
-    def chosen(self) -> ChosenTokens:
-        """Read the ids of tokens in parentheses."""
-        return chosen_tokens(self.text, self.tokens, self.listed(self.number), self.start)
-
-    def number(self) -> int:
-        number = self.text.match(_NUMBER)
-        if number is None:
-            self.text.fail(f"expected the id of a token, not {self.text.shown()}")
-        return count_of(number[0])
-
-    def token(self) -> int:
-        """Read the id of a special token that doesn't end the text."""
-        start = self.text.at
-        number = self.number()
-        if number not in self.tokens.ids:
-            self.text.fail(
-                f"{number} is no special token within a text; write a TagDispatch on the text of "
-                "other tokens",
-                start,
-            )
-        return number
-
-
-def _joined(rounds: list[Node], last: Node, *, loop: bool) -> Node:
-    """Return any number of `rounds` before `last`, or instead of it one round at most."""
-    if not rounds:
-        return last
-    if loop:
-        return Series((Times(either(rounds), 0, None), last))
-    return Either((*rounds, last))
-
-
 _NAME: Final = re.compile(r"[A-Za-z0-9_][\w.-]*", re.ASCII)
 _HEAD: Final = re.compile(r"([A-Za-z0-9_][\w.-]*)\s*::=", re.ASCII)
 _NUMBERED: Final = re.compile(r"\[\s*\d+\w*\s*\]\s*(?=[A-Za-z_][\w.-]*\s*::=)", re.ASCII)
-_BOUNDS: Final = re.compile(r"\{\s*(\d*)\s*(?:(,)\s*(\d*)\s*)?\}")
 _CODE: Final = re.compile(r"#x([0-9A-Fa-f]+)")
 _CONSTRAINT: Final = re.compile(r"\[\s*(?:wfc|vc|WFC|VC|ns|NS)\s*:[^\]]*\]")
 _GBNF_SPACE: Final = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
@@ -251,17 +74,17 @@ _EBNF_SPACE: Final = re.compile(
 
 def read_gbnf(text: str, tokens: GrammarTokens, limits: Limits = DEFAULT_LIMITS) -> Document:
     """Read a grammar in GBNF. Raises `GrammarError`, `LimitError`."""
-    return _BnfReader(GrammarCursor(text, limits.schema_depth), tokens, ebnf=False).document()
+    return _BnfReader(text, tokens, limits, ebnf=False).document()
 
 
 def read_ebnf(text: str, tokens: GrammarTokens, limits: Limits = DEFAULT_LIMITS) -> Document:
     """Read a grammar in EBNF. Raises `GrammarError`, `LimitError`."""
-    return _BnfReader(GrammarCursor(text, limits.schema_depth), tokens, ebnf=True).document()
+    return _BnfReader(text, tokens, limits, ebnf=True).document()
 
 
 class _BnfReader:
-    def __init__(self, text: GrammarCursor, tokens: GrammarTokens, *, ebnf: bool) -> None:
-        self.text = text
+    def __init__(self, text: str, tokens: GrammarTokens, limits: Limits, *, ebnf: bool) -> None:
+        self.text = GrammarCursor(text, limits.schema_depth)
         self.tokens = tokens
         self.ebnf = ebnf
         self.space = _EBNF_SPACE if ebnf else _GBNF_SPACE
@@ -369,15 +192,10 @@ class _BnfReader:
                 return bounds
         if self.text.peek() != "{":
             return None
-        start = self.text.at
-        match = self.text.match(_BOUNDS)
+        match = self.text.ahead(COUNT)
         if match is None or not match[1]:
-            self.text.fail("a count is written {3}, {3,} or {3,5}; at most five is {0,5}", start)
-        least = count_of(match[1])
-        most = (count_of(match[3]) if match[3] else None) if match[2] else least
-        if most is not None and most < least:
-            self.text.fail("the bounds of a repeat are in the wrong order", start)
-        return least, most
+            self.text.fail("a count is written {3}, {3,} or {3,5}; at most five is {0,5}")
+        return self.text.count(match)
 
     def item(self) -> Node:
         text, start = self.text, self.text.at
@@ -403,7 +221,7 @@ class _BnfReader:
         if name is None:
             text.fail(f"expected a rule, a string, a class or a group, not {text.shown()}")
         if self.ebnf and text.peek() == "(" and name[0] in MACROS:
-            return read_macro(name[0], text, self.tokens, self.skip)
+            return self.macro(name[0], start)
         return Name(name[0], start)
 
     def group(self, start: int) -> Node:
@@ -453,3 +271,149 @@ class _BnfReader:
         if self.ebnf and text.ahead(_CODE):
             return self.code()[0][0]
         return ord(text.character("|.*+?(){}$#~&"))
+
+    # xgrammar's macros
+
+    def macro(self, name: str, start: int) -> Node:
+        """Read the arguments of the macro `name`, which stands at `start`."""
+        match name:
+            case "TagDispatch":
+                return self.text_dispatch(start)
+            case "TokenTagDispatch":
+                return self.token_dispatch(start)
+            case _:
+                ids = self.listed(self.number)
+                chosen = chosen_tokens(self.text, self.tokens, ids, start)
+                if name == "Token":
+                    return one_of(self.text, chosen, start)
+                return any_but(self.text, self.tokens, chosen, start)
+
+    def text_dispatch(self, start: int) -> Node:
+        rules, excluded, loop = self.dispatch(self.string)
+        triggers, excludes = tuple(rules), tuple(excluded)
+        for trigger in triggers:
+            for other in (*triggers, *excludes):
+                if other in trigger and other != trigger:
+                    self.text.fail(f"{other!r} stands within the trigger {trigger!r}", start)
+                if trigger in excludes:
+                    self.text.fail(f"the trigger {trigger!r} is excluded", start)
+        rounds: list[Node] = []
+        for trigger, called in rules.items():
+            others = tuple(other for other in triggers if other != trigger)
+            before = Literal(text_until(trigger, others, excludes), start)
+            rounds.append(Series((before, either(called))))
+        last = Literal(text_without((*triggers, *excludes)), start)
+        return _joined(rounds, last, loop=loop)
+
+    def token_dispatch(self, start: int) -> Node:
+        rules, excludes, loop = self.dispatch(self.token)
+        for trigger in rules:
+            if trigger in excludes:
+                self.text.fail(f"the trigger {trigger} is excluded", start)
+        free: Node = Literal(text_without(), start)
+        if others := ranges_of(self.tokens.ids - {*rules, *excludes}):
+            more = Series((Special(others, start), free))
+            free = Series((free, Times(more, 0, None)))
+        rounds: list[Node] = [
+            Series((free, Special(((trigger, trigger),), start), either(called)))
+            for trigger, called in rules.items()
+        ]
+        return _joined(rounds, free, loop=loop)
+
+    def dispatch(self, mark: Callable[[], Mark]) -> tuple[dict[Mark, list[Node]], list[Mark], bool]:
+        """Read the arguments of a dispatch: rules by trigger, what free text may not contain, and
+        whether it repeats. `mark()` reads a trigger or what is excluded."""
+        rules: dict[Mark, list[Node]] = {}
+        excludes: list[Mark] = []
+        loop = True
+
+        def argument() -> None:
+            nonlocal loop
+            if self.text.peek() == "(":
+                trigger, rule = self.pair(mark)
+                rules.setdefault(trigger, []).append(rule)
+            elif given := self.text.match(_LOOP):
+                loop = given[1] == "true"
+            elif self.text.match(_EXCLUDES):
+                excludes.extend(self.listed(mark))
+            else:
+                self.text.fail(
+                    "an argument is (trigger, rule), loop_after_dispatch=true or false, or "
+                    "excludes=(…)"
+                )
+
+        self.listed(argument)
+        return rules, excludes, loop
+
+    def pair(self, mark: Callable[[], Mark]) -> tuple[Mark, Node]:
+        """Read a trigger and its rule, in parentheses."""
+        self.text.at += 1
+        self.skip()
+        trigger = mark()
+        self.skip()
+        if not self.text.take(","):
+            self.text.fail("a trigger is followed by a comma and the name of its rule")
+        self.skip()
+        at = self.text.at
+        rule = self.text.match(_NAME)
+        if rule is None:
+            self.text.fail(f"expected the name of a rule, not {self.text.shown()}")
+        self.skip()
+        if not self.text.take(")"):
+            self.text.fail("a trigger and its rule are closed by )")
+        return trigger, Name(rule[0], at)
+
+    def listed(self, one: Callable[[], T]) -> list[T]:
+        """Read what stands in parentheses, separated by commas."""
+        opened = self.text.at
+        if not self.text.take("("):
+            self.text.fail(f"expected (, not {self.text.shown()}")
+        self.skip()
+        read: list[T] = []
+        separated = False
+        while not self.text.take(")"):
+            if read and not separated:
+                self.text.fail("arguments are separated by commas")
+            read.append(one())
+            self.skip()
+            separated = self.text.take(",")
+            self.skip()
+            if self.text.ended:
+                self.text.fail("arguments are not closed", opened)
+        return read
+
+    def string(self) -> str:
+        start = self.text.at
+        if not self.text.take('"'):
+            self.text.fail(f"expected a string, not {self.text.shown()}")
+        read = self.text.quoted('"', start)
+        if not read:
+            self.text.fail("this string must not be empty", start)
+        return read
+
+    def number(self) -> int:
+        number = self.text.match(_NUMBER)
+        if number is None:
+            self.text.fail(f"expected the id of a token, not {self.text.shown()}")
+        return count_of(number[0])
+
+    def token(self) -> int:
+        """Read the id of a special token that doesn't end the text."""
+        start = self.text.at
+        number = self.number()
+        if number not in self.tokens.ids:
+            self.text.fail(
+                f"{number} is no special token within a text; write a TagDispatch on the text of "
+                "other tokens",
+                start,
+            )
+        return number
+
+
+def _joined(rounds: list[Node], last: Node, *, loop: bool) -> Node:
+    """Return any number of `rounds` before `last`, or instead of it one round at most."""
+    if not rounds:
+        return last
+    if loop:
+        return Series((Times(either(rounds), 0, None), last))
+    return Either((*rounds, last))

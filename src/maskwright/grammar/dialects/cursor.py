@@ -8,13 +8,15 @@ from contextlib import contextmanager
 from typing import Final, NoReturn
 
 from maskwright.errors import BYTE_ORDER_MARK, Construct, GrammarError, LimitError
-from maskwright.grammar.pattern.cursor import TextCursor
+from maskwright.grammar.pattern.cursor import TextCursor, count_of
 from maskwright.grammar.regular.charset import LAST
 from maskwright.limits import DEFAULT_LIMITS
 
 _HEX: Final = frozenset("0123456789abcdefABCDEF")
 _LETTERS: Final = dict(zip("nrtfvba0", "\n\r\t\f\v\b\a\0", strict=True))
 _DIGITS: Final = {"x": 2, "u": 4, "U": 8}
+COUNT: Final = re.compile(r"\{\s*(\d*)\s*(?:(,)\s*(\d*)\s*)?\}")
+"""How often something is repeated: `{3}`, `{3,}`, `{3,5}` or `{,5}`."""
 _HIGH: Final = 0xD800 >> 10
 """The bits above the last ten of the first half of a surrogate pair."""
 _LOW: Final = re.compile(r"\\u([Dd][C-Fc-f][0-9A-Fa-f]{2})")
@@ -58,6 +60,19 @@ class GrammarCursor(TextCursor):
     def ahead(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
         """Match `pattern` at this place, without skipping the match."""
         return pattern.match(self.text, self.at)
+
+    def count(self, match: re.Match[str]) -> tuple[int, int | None]:
+        """Read the count that `COUNT` matches at this place."""
+        least = count_of(match[1])
+        most = (count_of(match[3]) if match[3] else None) if match[2] else least
+        return self.ordered(least, most, match.end())
+
+    def ordered(self, least: int, most: int | None, end: int) -> tuple[int, int | None]:
+        """Check the bounds of a repeat, and move to their `end`."""
+        if most is not None and most < least:
+            self.fail("the bounds of a repeat are in the wrong order")
+        self.at = end
+        return least, most
 
     def shown(self) -> str:
         """Describe what comes next, for an error."""

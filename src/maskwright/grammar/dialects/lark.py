@@ -14,7 +14,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from maskwright.errors import RegexError, SchemaError
-from maskwright.grammar.dialects.cursor import GrammarCursor
+from maskwright.grammar.dialects.cursor import COUNT, GrammarCursor
 from maskwright.grammar.dialects.guidance_options import style_of
 from maskwright.grammar.dialects.longest import ends_where_it_can
 from maskwright.grammar.dialects.special import GrammarTokens, read_token
@@ -45,7 +45,6 @@ from maskwright.grammar.regular.terms import Regular, char, chars, concat
 from maskwright.grammar.schema.document import float_of, object_of
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import ReportEntry
-from maskwright.immutable import Immutable
 from maskwright.json_faults import json_fault
 from maskwright.limits import DEFAULT_LIMITS, Limits
 
@@ -58,28 +57,246 @@ HEAD: Final = re.compile(
     r"(?:\.[ \t]*-?\d+)?[ \t]*:(?!:)"
 )
 _REGEX: Final = re.compile(r"/((?:\\.|[^/\\\n])+)/([a-zL]*)")
-_BOUNDS: Final = re.compile(r"\{\s*(\d*)\s*(?:(,)\s*(\d*)\s*)?\}")
 _TILDE: Final = re.compile(r"~\s*(\d+)(?:\s*\.\.\s*(\d+))?")
 _DIRECTIVE: Final = re.compile(r"%(json|regex|lark)\b")
 _ITEM: Final = re.compile(r"%(?:ignore|import|declare|override|extend|llguidance)\b")
 _WORD: Final = re.compile(r"\w+|\s+|[^\w\s]+")
+_FOLDER: Final = files("maskwright") / "grammars"
+_MODIFIERS: Final = re.compile(r"[!?]*")
+_PARAMETERS: Final = re.compile(r"\{\s*([\w-]+(?:\s*,\s*[\w-]+)*)\s*\}")
+_PRIORITY: Final = re.compile(r"\.[ \t]*(-?)(\d+)")
+_STATEMENT: Final = re.compile(r"%(\w+)[ \t]*")
+_PATH: Final = re.compile(r"(\.*)([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)[ \t]*")
+_NAMES: Final = re.compile(r"\(\s*([\w-]+(?:\s*,\s*[\w-]+)*)\s*,?\s*\)")
+_ALIAS: Final = re.compile(r"->[ \t]*([A-Za-z_][\w-]*)")
+_COUNT: Final = re.compile(r"[1-9][0-9]{0,8}(?![0-9])")
+_BARE_SPACE: Final = re.compile(r"[ \t]*")
 
 
-class Context(Immutable):
-    """The vocabulary's special tokens and the limits, for the reader of expressions."""
+def _place_before_unescaping(written: str, position: int) -> int:
+    """Where in `written` the character stands that is at `position` once `\\/` is `/`."""
+    at = 0
+    for _ in range(position):
+        at += 2 if written.startswith("\\/", at) else 1
+    return at
 
-    tokens: GrammarTokens
-    limits: Limits
+
+def read_json(text: GrammarCursor, start: int) -> Any:
+    """Read a JSON value in a grammar."""
+    try:
+        decoder = json.JSONDecoder(object_pairs_hook=object_of, parse_float=float_of)
+        value, text.at = decoder.raw_decode(text.text, text.at)
+    except json.JSONDecodeError as error:
+        reason, position = json_fault(error)
+        text.fail(f"this is not valid JSON: {reason}", position)
+    except RecursionError:
+        text.fail("this JSON is nested too deep", start)
+    return value
 
 
-class Expressions:
-    """Reads one expression after another from a text."""
+def read_lark(text: str, tokens: GrammarTokens, limits: Limits = DEFAULT_LIMITS) -> Document:
+    """Read a grammar in Lark's syntax. Raises `GrammarError`, `LimitError`."""
+    return LarkReader(text, tokens, limits).document()
 
-    def __init__(self, text: GrammarCursor, context: Context) -> None:
-        self.text = text
-        self.context = context
+
+class LarkReader:
+    """Reads a whole grammar, or one expression after another."""
+
+    def __init__(self, text: str, tokens: GrammarTokens, limits: Limits = DEFAULT_LIMITS) -> None:
+        self.text = GrammarCursor(text, limits.schema_depth)
+        self.tokens = tokens
+        self.limits = limits
         self.remarks: list[tuple[int, ReportEntry]] = []
         """What is likely to be a mistake in schemas, each with the place of its `%json`."""
+        self.definitions: dict[str, Definition] = {}
+        self.imported: set[str] = set()
+        self.ignored: list[Node] = []
+
+    def document(self) -> Document:
+        self.text.match(SPACE)
+        while not self.text.ended:
+            if self.text.peek() == "%":
+                self.statement()
+            else:
+                self.define(self.definition())
+            self.text.match(SPACE)
+        return Document(self.text.text, self.definitions, tuple(self.ignored), tuple(self.remarks))
+
+    def define(self, definition: Definition) -> None:
+        name = definition.name
+        if name in self.imported:
+            self.text.fail(f"{name} is imported; to replace it, write %override", definition.at)
+        if known := self.definitions.get(name):
+            line = self.text.text.count("\n", 0, known.at) + 1
+            self.text.fail(f"{name} is defined twice, first on line {line}", definition.at)
+        self.definitions[name] = definition
+
+    def definition(self) -> Definition:
+        text = self.text
+        if text.ahead(HEAD) is None:
+            text.fail(f"expected a rule (name: …) or a directive (%…), not {text.shown()}")
+        modifiers = text.match(_MODIFIERS)
+        start = text.at
+        name = text.match(NAME)
+        assert name is not None
+        terminal = is_terminal(name[0])
+        if terminal and modifiers and modifiers[0]:
+            text.fail(f"{modifiers[0]} stands before rules only", start)
+        text.match(_BARE_SPACE)
+        parameters = text.match(_PARAMETERS)
+        text.match(_BARE_SPACE)
+        options = self.options() if text.take("[") else Options()
+        text.match(_BARE_SPACE)
+        priority = text.match(_PRIORITY)
+        text.match(_BARE_SPACE)
+        text.take(":")
+        if terminal and (parameters or options != Options()):
+            text.fail("a terminal has neither parameters nor options; a rule has", start)
+        body = self.choice()
+        if not text.ended and text.peek() not in "%" and text.ahead(HEAD) is None:
+            text.fail(f"a definition can't continue with {text.shown()}")
+        return Definition(
+            name[0],
+            start,
+            body,
+            terminal,
+            tuple(re.split(r"\s*,\s*", parameters[1])) if parameters else (),
+            count_of(priority[2]) * (-1 if priority[1] else 1) if priority else 0,
+            replace(options, capture=name[0]) if options.capture == "" else options,
+        )
+
+    def options(self) -> Options:
+        """Read the options of a rule, `[capture="x", suffix="y", max_tokens=10]`."""
+        text, options = self.text, Options()
+        while True:
+            text.match(SPACE)
+            start = text.at
+            key = text.match(NAME)
+            name = key[0] if key else ""
+            text.match(SPACE)
+            given = text.take("=")
+            text.match(SPACE)
+            match name:
+                case "capture" if given and text.take('"'):
+                    options = replace(options, capture=text.quoted('"', start))
+                case "capture" if not given:
+                    options = replace(options, capture="")
+                case "lazy" if not given:
+                    options = replace(options, lazy=True)
+                case "suffix" if given:
+                    options = replace(options, suffix=self.item(), lazy=True)
+                case "stop" if given:
+                    options = replace(options, stop=self.item())
+                case "stop_capture" if given and text.take('"'):
+                    options = replace(options, stop_capture=text.quoted('"', start))
+                case "max_tokens" if given and (count := text.match(_COUNT)):
+                    options = replace(options, max_tokens=int(count[0]))
+                case _:
+                    text.fail(_REFUSED_OPTIONS.get(name, _OPTIONS), start)
+            text.match(SPACE)
+            if text.take("]"):
+                self.check_options(options, start)
+                return options
+            if not text.take(","):
+                text.fail(f"expected ',' or ']', not {text.shown()}")
+
+    def check_options(self, options: Options, at: int) -> None:
+        """Refuse options that exclude each other."""
+        if options.stop is not None and options.lazy:
+            self.text.fail("a rule has stop, suffix or lazy, and not two of them", at)
+        if options.stop_capture is not None and options.suffix is None:
+            self.text.fail(
+                "stop_capture reports a suffix; the text of stop is never part of the output", at
+            )
+
+    def statement(self) -> None:
+        text, start = self.text, self.text.at
+        match = text.match(_STATEMENT)
+        match match[1] if match else "":
+            case "ignore":
+                self.ignored.append(self.choice())
+            case "import":
+                self.import_(start)
+            case "declare":
+                while name := text.match(NAME):
+                    self.define(Definition(name[0], name.start(), None, is_terminal(name[0])))
+                    text.match(_BARE_SPACE)
+            case "override":
+                changed = self.definition()
+                self.known(changed)
+                self.definitions[changed.name] = changed
+                self.imported.discard(changed.name)
+            case "extend":
+                changed = self.definition()
+                known = self.known(changed)
+                if known.body is not None and changed.body is not None:
+                    body = either([known.body, changed.body])
+                    self.definitions[changed.name] = replace(known, body=body)
+            case "llguidance":
+                if read_json(text, start) != {}:
+                    text.fail(
+                        "options of %llguidance are not supported; write %llguidance {}", start
+                    )
+            case _:
+                text.fail(
+                    "there is no such directive; there are %ignore, %import, %declare, %override, "
+                    "%extend, and %json and %regex inside rules",
+                    start,
+                )
+
+    def known(self, changed: Definition) -> Definition:
+        definition = self.definitions.get(changed.name)
+        if definition is None:
+            self.text.fail(f"{changed.name} is not defined or imported before this", changed.at)
+        return definition
+
+    def import_(self, start: int) -> None:
+        text = self.text
+        path = text.match(_PATH)
+        if path is None or path[1]:
+            text.fail("only shipped grammars can be imported: %import common.WS", start)
+        names = text.match(_NAMES)
+        parts = path[2].split(".")
+        if len(parts) != (2 if names is None else 1):
+            text.fail("write %import grammar.NAME or %import grammar (NAME, NAME)", start)
+        wanted = re.split(r"\s*,\s*", names[1]) if names else [parts[1]]
+        alias = text.match(_ALIAS) if not names else None
+        source = self.shipped(parts[0], start)
+        for name in wanted:
+            if name not in source.definitions:
+                known = ", ".join(n for n in source.definitions if "__" not in n)
+                text.fail(f"{parts[0]} has no {name}; it has {known}", start)
+            self.bring(source, parts[0], name, alias[1] if alias else name, start)
+
+    def shipped(self, name: str, start: int) -> Document:
+        file = _FOLDER / f"{name}.lark"
+        if not file.is_file():
+            known = sorted(f.name[:-5] for f in _FOLDER.iterdir() if f.name.endswith(".lark"))
+            self.text.fail(f"no grammar {name!r} is shipped; there are {', '.join(known)}", start)
+        return read_lark(file.read_text("utf-8"), self.tokens, self.limits)
+
+    def bring(self, source: Document, grammar: str, name: str, alias: str, start: int) -> None:
+        """Import the definition `name` of `source` as `alias`, and all that it refers to under
+        other names."""
+        if is_terminal(alias) != is_terminal(name):
+            self.text.fail("a terminal is imported as a terminal, a rule as a rule", start)
+        waiting = [(name, alias)]
+        while waiting:
+            there, here = waiting.pop()
+            definition = source.definitions[there]
+            if here in self.definitions and here != alias:
+                continue
+            renamed: dict[str, str] = {}
+            body = definition.body
+            if body:
+                inner = _named(body, set(definition.parameters))
+                renamed = {n: f"{grammar}__{n}" for n in inner if n in source.definitions}
+                body = _renamed(body, renamed, start)
+            self.define(replace(definition, name=here, at=start, body=body))
+            self.imported.add(here)
+            waiting.extend(renamed.items())
+
+    # The right-hand sides of rules
 
     def skip(self) -> None:
         self.text.match(SPACE)
@@ -143,23 +360,16 @@ class Expressions:
         if text.peek() == "?" and not (following.isalpha() or following in ("_", "!")):
             text.at += 1
             return 0, 1
-        if match := text.match(_TILDE):
-            return self.ordered(count_of(match[1]), count_of(match[2] or match[1]), start)
+        if match := text.ahead(_TILDE):
+            least, most = count_of(match[1]), count_of(match[2] or match[1])
+            return text.ordered(least, most, match.end())
         if text.peek() != "{":
             text.at = here
             return None
-        match = text.match(_BOUNDS)
+        match = text.ahead(COUNT)
         if match is None or not (match[1] or match[3]):
-            text.fail("a count is written {3}, {3,}, {,5} or {3,5}, or as in ~3..5", start)
-        least = count_of(match[1])
-        return self.ordered(
-            least, (count_of(match[3]) if match[3] else None) if match[2] else least, start
-        )
-
-    def ordered(self, least: int, most: int | None, start: int) -> tuple[int, int | None]:
-        if most is not None and most < least:
-            self.text.fail("the bounds of a repeat are in the wrong order", start)
-        return least, most
+            text.fail("a count is written {3}, {3,}, {,5} or {3,5}, or as in ~3..5")
+        return text.count(match)
 
     def item(self) -> Node:
         text, start = self.text, self.text.at
@@ -173,7 +383,7 @@ class Expressions:
             case "/":
                 return Literal(self.regex(), start)
             case "<":
-                return read_token(text, self.context.tokens)
+                return read_token(text, self.tokens)
             case "~":
                 text.at += 1
                 self.skip()
@@ -231,7 +441,7 @@ class Expressions:
         # `\/` is Lark's escape of the slash. All other escapes belong to the pattern.
         pattern = match[1].replace("\\/", "/")
         try:
-            return ends_where_it_can(parse_pattern(pattern, self.context.limits, flags), pattern)
+            return ends_where_it_can(parse_pattern(pattern, self.limits, flags), pattern)
         except RegexError as error:
             place = start + 1 + _place_before_unescaping(match[1], error.position)
             text.fail(f"in this regular expression: {error.reason}", place)
@@ -245,7 +455,7 @@ class Expressions:
             )
         if text.text.startswith("::", text.at):
             text.fail("parametric rules (name::…) are not supported", start)
-        if text.peek() != "{" or text.ahead(_BOUNDS):
+        if text.peek() != "{" or text.ahead(COUNT):
             return Name(match[0], start)
         text.at += 1
         arguments: list[Node] = []
@@ -268,7 +478,7 @@ class Expressions:
         value = read_json(text, start)
         if found[1] == "json":
             try:
-                parsed = parse_schema(value, ParseOptions(limits=self.context.limits))
+                parsed = parse_schema(value, ParseOptions(limits=self.limits))
             except SchemaError as error:
                 text.fail(f"in this schema: {error}", start)
             self.remarks += [(start, each) for each in parsed.report.annotations if each.rule]
@@ -295,244 +505,6 @@ class Expressions:
                     "substring_words (a string) and substring_chunks (a list of strings)",
                     start,
                 )
-
-
-def _place_before_unescaping(written: str, position: int) -> int:
-    """Where in `written` the character stands that is at `position` once `\\/` is `/`."""
-    at = 0
-    for _ in range(position):
-        at += 2 if written.startswith("\\/", at) else 1
-    return at
-
-
-def read_json(text: GrammarCursor, start: int) -> Any:
-    """Read a JSON value in a grammar."""
-    try:
-        decoder = json.JSONDecoder(object_pairs_hook=object_of, parse_float=float_of)
-        value, text.at = decoder.raw_decode(text.text, text.at)
-    except json.JSONDecodeError as error:
-        reason, position = json_fault(error)
-        text.fail(f"this is not valid JSON: {reason}", position)
-    except RecursionError:
-        text.fail("this JSON is nested too deep", start)
-    return value
-
-
-_FOLDER: Final = files("maskwright") / "grammars"
-_MODIFIERS: Final = re.compile(r"[!?]*")
-_PARAMETERS: Final = re.compile(r"\{\s*([\w-]+(?:\s*,\s*[\w-]+)*)\s*\}")
-_PRIORITY: Final = re.compile(r"\.[ \t]*(-?)(\d+)")
-_STATEMENT: Final = re.compile(r"%(\w+)[ \t]*")
-_PATH: Final = re.compile(r"(\.*)([A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*)[ \t]*")
-_NAMES: Final = re.compile(r"\(\s*([\w-]+(?:\s*,\s*[\w-]+)*)\s*,?\s*\)")
-_ALIAS: Final = re.compile(r"->[ \t]*([A-Za-z_][\w-]*)")
-_COUNT: Final = re.compile(r"[1-9][0-9]{0,8}(?![0-9])")
-_BARE_SPACE: Final = re.compile(r"[ \t]*")
-
-
-def read_lark(text: str, tokens: GrammarTokens, limits: Limits = DEFAULT_LIMITS) -> Document:
-    """Read a grammar in Lark's syntax. Raises `GrammarError`, `LimitError`."""
-    return _LarkReader(text, Context(tokens, limits)).document()
-
-
-class _LarkReader:
-    def __init__(self, text: str, context: Context) -> None:
-        self.text = GrammarCursor(text, context.limits.schema_depth)
-        self.context = context
-        self.expressions = Expressions(self.text, context)
-        self.definitions: dict[str, Definition] = {}
-        self.imported: set[str] = set()
-        self.ignored: list[Node] = []
-
-    def document(self) -> Document:
-        self.text.match(SPACE)
-        while not self.text.ended:
-            if self.text.peek() == "%":
-                self.statement()
-            else:
-                self.define(self.definition())
-            self.text.match(SPACE)
-        remarks = tuple(self.expressions.remarks)
-        return Document(self.text.text, self.definitions, tuple(self.ignored), remarks)
-
-    def define(self, definition: Definition) -> None:
-        known = self.definitions.get(definition.name)
-        if known is not None and definition.name not in self.imported:
-            line = self.text.text.count("\n", 0, known.at) + 1
-            self.text.fail(
-                f"{definition.name} is defined twice, first on line {line}", definition.at
-            )
-        if known is not None:
-            self.text.fail(
-                f"{definition.name} is imported; to replace it, write %override", definition.at
-            )
-        self.definitions[definition.name] = definition
-
-    def definition(self) -> Definition:
-        text = self.text
-        if text.ahead(HEAD) is None:
-            text.fail(f"expected a rule (name: …) or a directive (%…), not {text.shown()}")
-        modifiers = text.match(_MODIFIERS)
-        start = text.at
-        name = text.match(NAME)
-        assert name is not None
-        terminal = is_terminal(name[0])
-        if terminal and modifiers and modifiers[0]:
-            text.fail(f"{modifiers[0]} stands before rules only", start)
-        text.match(_BARE_SPACE)
-        parameters = text.match(_PARAMETERS)
-        text.match(_BARE_SPACE)
-        options = self.options() if text.take("[") else Options()
-        text.match(_BARE_SPACE)
-        priority = text.match(_PRIORITY)
-        text.match(_BARE_SPACE)
-        text.take(":")
-        if terminal and (parameters or options != Options()):
-            text.fail("a terminal has neither parameters nor options; a rule has", start)
-        body = self.expressions.choice()
-        if not text.ended and text.peek() not in "%" and text.ahead(HEAD) is None:
-            text.fail(f"a definition can't continue with {text.shown()}")
-        return Definition(
-            name[0],
-            start,
-            body,
-            terminal,
-            tuple(re.split(r"\s*,\s*", parameters[1])) if parameters else (),
-            _signed(priority[1], priority[2]) if priority else 0,
-            replace(options, capture=name[0]) if options.capture == "" else options,
-        )
-
-    def options(self) -> Options:
-        """Read the options of a rule, `[capture="x", suffix="y", max_tokens=10]`."""
-        text, options = self.text, Options()
-        while True:
-            text.match(SPACE)
-            start = text.at
-            key = text.match(NAME)
-            name = key[0] if key else ""
-            text.match(SPACE)
-            given = text.take("=")
-            text.match(SPACE)
-            match name:
-                case "capture" if given and text.take('"'):
-                    options = replace(options, capture=text.quoted('"', start))
-                case "capture" if not given:
-                    options = replace(options, capture="")
-                case "lazy" if not given:
-                    options = replace(options, lazy=True)
-                case "suffix" if given:
-                    options = replace(options, suffix=self.expressions.item(), lazy=True)
-                case "stop" if given:
-                    options = replace(options, stop=self.expressions.item())
-                case "stop_capture" if given and text.take('"'):
-                    options = replace(options, stop_capture=text.quoted('"', start))
-                case "max_tokens" if given and (count := text.match(_COUNT)):
-                    options = replace(options, max_tokens=int(count[0]))
-                case _:
-                    text.fail(_REFUSED_OPTIONS.get(name, _OPTIONS), start)
-            text.match(SPACE)
-            if text.take("]"):
-                self.check_options(options, start)
-                return options
-            if not text.take(","):
-                text.fail(f"expected ',' or ']', not {text.shown()}")
-
-    def check_options(self, options: Options, at: int) -> None:
-        """Refuse options that exclude each other."""
-        if options.stop is not None and options.lazy:
-            self.text.fail("a rule has stop, suffix or lazy, and not two of them", at)
-        if options.stop_capture is not None and options.suffix is None:
-            self.text.fail(
-                "stop_capture reports a suffix; the text of stop is never part of the output", at
-            )
-
-    def statement(self) -> None:
-        text, start = self.text, self.text.at
-        match = text.match(_STATEMENT)
-        match match[1] if match else "":
-            case "ignore":
-                self.ignored.append(self.expressions.choice())
-            case "import":
-                self.import_(start)
-            case "declare":
-                while name := text.match(NAME):
-                    self.define(Definition(name[0], name.start(), None, is_terminal(name[0])))
-                    text.match(_BARE_SPACE)
-            case "override":
-                changed = self.definition()
-                self.known(changed)
-                self.definitions[changed.name] = changed
-                self.imported.discard(changed.name)
-            case "extend":
-                changed = self.definition()
-                known = self.known(changed)
-                if known.body is not None and changed.body is not None:
-                    body = either([known.body, changed.body])
-                    self.definitions[changed.name] = replace(known, body=body)
-            case "llguidance":
-                if read_json(text, start) != {}:
-                    text.fail(
-                        "options of %llguidance are not supported; write %llguidance {}", start
-                    )
-            case _:
-                text.fail(
-                    "there is no such directive; there are %ignore, %import, %declare, %override, "
-                    "%extend, and %json and %regex inside rules",
-                    start,
-                )
-
-    def known(self, changed: Definition) -> Definition:
-        definition = self.definitions.get(changed.name)
-        if definition is None:
-            self.text.fail(f"{changed.name} is not defined or imported before this", changed.at)
-        return definition
-
-    def import_(self, start: int) -> None:
-        text = self.text
-        path = text.match(_PATH)
-        if path is None or path[1]:
-            text.fail("only shipped grammars can be imported: %import common.WS", start)
-        names = text.match(_NAMES)
-        parts = path[2].split(".")
-        if len(parts) != (2 if names is None else 1):
-            text.fail("write %import grammar.NAME or %import grammar (NAME, NAME)", start)
-        wanted = re.split(r"\s*,\s*", names[1]) if names else [parts[1]]
-        alias = text.match(_ALIAS) if not names else None
-        source = self.shipped(parts[0], start)
-        for name in wanted:
-            if name not in source.definitions:
-                known = ", ".join(n for n in source.definitions if "__" not in n)
-                text.fail(f"{parts[0]} has no {name}; it has {known}", start)
-            self.bring(source, parts[0], name, alias[1] if alias else name, start)
-
-    def shipped(self, name: str, start: int) -> Document:
-        file = _FOLDER / f"{name}.lark"
-        if not file.is_file():
-            known = sorted(f.name[:-5] for f in _FOLDER.iterdir() if f.name.endswith(".lark"))
-            self.text.fail(f"no grammar {name!r} is shipped; there are {', '.join(known)}", start)
-        return read_lark(file.read_text("utf-8"), self.context.tokens, self.context.limits)
-
-    def bring(self, source: Document, grammar: str, name: str, alias: str, start: int) -> None:
-        """Import the definition `name` of `source` as `alias`, and all that it refers to under
-        other names."""
-        if is_terminal(alias) != is_terminal(name):
-            self.text.fail("a terminal is imported as a terminal, a rule as a rule", start)
-        waiting = [(name, alias)]
-        while waiting:
-            there, here = waiting.pop()
-            definition = source.definitions[there]
-            if here in self.definitions and here != alias:
-                continue
-            inner = (
-                _named(definition.body, set(definition.parameters))
-                if definition.body
-                else set[str]()
-            )
-            renamed = {n: f"{grammar}__{n}" for n in inner if n in source.definitions}
-            body = _renamed(definition.body, renamed, start) if definition.body else None
-            self.define(replace(definition, name=here, at=start, body=body))
-            self.imported.add(here)
-            waiting.extend(renamed.items())
 
 
 def is_terminal(name: str) -> bool:
@@ -566,8 +538,3 @@ def _renamed(node: Node, names: dict[str, str], at: int) -> Node:
             return node
         case _:
             return replace(node, at=at)
-
-
-def _signed(sign: str, digits: str) -> int:
-    """Return the number that follows its sign, which may be empty."""
-    return -count_of(digits) if sign else count_of(digits)

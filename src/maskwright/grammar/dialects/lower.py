@@ -52,7 +52,7 @@ from maskwright.grammar.regular.terms import (
 )
 from maskwright.grammar.rules import tree as rules
 from maskwright.grammar.rules.tree import Expression, Rules
-from maskwright.immutable import Acyclic, Immutable
+from maskwright.immutable import Immutable
 from maskwright.limits import CHEAP, Limits, spend
 
 
@@ -66,10 +66,7 @@ def skipping(ignored: Regular, text: Regular) -> Regular:
     pieces = not_empty(ignored)
     if pieces is EMPTY:
         return text
-    first = state(
-        ("ignored", pieces, text), False, lambda: _begun(pieces, text), plain=_plain(pieces, text)
-    )
-    return alt(text, first)
+    return alt(text, _inside(pieces, pieces, text))
 
 
 def not_empty(language: Regular) -> Regular:
@@ -81,15 +78,11 @@ def not_empty(language: Regular) -> Regular:
     return state(key, False, lambda: moves, plain=language.plain) if moves else EMPTY
 
 
-def _begun(pieces: Regular, text: Regular) -> list[Arc]:
-    return [(low, high, _inside(pieces, target, text)) for low, high, target in transitions(pieces)]
-
-
 def _inside(pieces: Regular, rest: Regular, text: Regular) -> Regular:
     """Return the language within a piece whose rest, a text of `rest`, is still to come."""
     nullable = rest.nullable and text.nullable
-    moves = partial(_moves, pieces, rest, text)
-    return state(("in ignored", pieces, rest, text), nullable, moves, plain=_plain(pieces, text))
+    moves, plain = partial(_moves, pieces, rest, text), pieces.plain and text.plain
+    return state(("in ignored", pieces, rest, text), nullable, moves, plain=plain)
 
 
 def _moves(pieces: Regular, rest: Regular, text: Regular) -> list[Arc]:
@@ -101,10 +94,6 @@ def _moves(pieces: Regular, rest: Regular, text: Regular) -> list[Arc]:
             for part in charset.intersection(((low, high),), others):
                 arcs.append((*part, target))
     return sorted(arcs, key=lambda arc: arc[0])
-
-
-def _plain(pieces: Regular, text: Regular) -> bool:
-    return pieces.plain and text.plain
 
 
 MOST_LISTED: Final = 20
@@ -144,28 +133,26 @@ def check_definitions(document: Document, start: str) -> None:
             text=document.text,
             position=0,
         )
-    undefined = {use.name: use for use in sorted(_undefined(document), key=_place, reverse=True)}
+    undefined: dict[str, _Use] = {}
+    for use in sorted(_undefined(document), key=lambda use: use[0].at):
+        undefined.setdefault(use[0].name, use)
     if undefined:
-        first, *others = sorted(undefined.values(), key=_place)
-        reason = f"{first.name} is not defined{_hint(first, document)}"
+        first, *others = undefined.values()
+        reason = f"{first[0].name} is not defined{_hint(first, document)}"
         if others:
-            listed = [f"{use.name} ({_line(use, document)})" for use in others[:MOST_LISTED]]
+            listed = [
+                f"{use[0].name} (line {document.text.count(chr(10), 0, use[0].at) + 1}"
+                f"{_hint(use, document)})"
+                for use in others[:MOST_LISTED]
+            ]
             more = len(others) - len(listed)
             reason += " " if reason.endswith("?") else ". "
             reason += f"Also undefined: {', '.join(listed)}{f' and {more} more' if more else ''}"
-        raise GrammarError(reason, text=document.text, position=first.at)
+        raise GrammarError(reason, text=document.text, position=first[0].at)
 
 
-class _Use(Acyclic):
-    """An undefined name: where it is used, and the parameters that are known there."""
-
-    name: str
-    at: int
-    parameters: tuple[str, ...]
-
-
-def _place(use: _Use) -> int:
-    return use.at
+_Use = tuple[Name, tuple[str, ...]]
+"""An undefined name, and the parameters that are known where it is used."""
 
 
 def _undefined(document: Document) -> Iterator[_Use]:
@@ -181,20 +168,17 @@ def _undefined(document: Document) -> Iterator[_Use]:
 def _undefined_in(document: Document, node: Node, parameters: tuple[str, ...]) -> Iterator[_Use]:
     is_used = isinstance(node, Name)
     if is_used and node.name not in document.definitions and node.name not in parameters:
-        yield _Use(node.name, node.at, parameters)
+        yield node, parameters
     for each in below(node):
         yield from _undefined_in(document, each, parameters)
 
 
-def _line(use: _Use, document: Document) -> str:
-    return f"line {document.text.count(chr(10), 0, use.at) + 1}{_hint(use, document)}"
-
-
 def _hint(use: _Use, document: Document) -> str:
     """The defined name that is most like an undefined one, as a question."""
+    name, parameters = use
     known = [name for name in document.definitions if "__" not in name][:_MOST_COMPARED]
-    by_letters = {name.lower(): name for name in (*use.parameters, *known)}
-    near = get_close_matches(use.name.lower(), by_letters, n=1)
+    by_letters = {name.lower(): name for name in (*parameters, *known)}
+    near = get_close_matches(name.name.lower(), by_letters, n=1)
     return f"; did you mean {by_letters[near[0]]}?" if near else ""
 
 
@@ -220,7 +204,12 @@ class _Lowering:
             spend()
             try:
                 self.rules[name] = self.rule(definition, arguments)
-                self.check_count()
+                if len(self.rules) > self.limits.grammar_rules:
+                    raise LimitError(
+                        f"a grammar of more than {self.limits.grammar_rules:,} rules",
+                        limit="grammar_rules",
+                        value=self.limits.grammar_rules,
+                    )
             except LimitError as error:
                 error.complete(construct=Construct.rules([name]))
                 raise
@@ -368,15 +357,6 @@ class _Lowering:
             filled = dict(zip(definition.parameters, given, strict=True))
             self.waiting.append((name, definition, filled))
         return rules.Ref(name)
-
-    def check_count(self) -> None:
-        """Refuse too many rules."""
-        if len(self.rules) > self.limits.grammar_rules:
-            raise LimitError(
-                f"a grammar of more than {self.limits.grammar_rules:,} rules",
-                limit="grammar_rules",
-                value=self.limits.grammar_rules,
-            )
 
     def check_size(self, arguments: tuple[Node, ...]) -> None:
         """Refuse arguments that grow too large: a template can double them with each recursive

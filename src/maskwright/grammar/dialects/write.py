@@ -223,40 +223,12 @@ class _Writer:
         express."""
         known = self.states.get(term)
         if known is None:
-            body = self.algebra(term)
+            body = _algebra(term)
             if body is None:
                 return None
             known = self.states[term] = f"T{len(self.states) + 1}"
             self.rule(known, body)
         return known
-
-    def algebra(self, term: Regular) -> str | None:
-        written = pattern(term)
-        if written is not None:
-            return written
-        match term:
-            case r.Intersection(parts=parts):
-                operands = [self.algebra(part) for part in parts]
-                sign = " & "
-            case r.LengthBounded(core=core, least=least, most=most):
-                operands = [self.algebra(core), self.algebra(r.length(least, most))]
-                sign = " & "
-            case r.Alt(options=parts):
-                operands = [self.algebra(part) for part in parts]
-                sign = " | "
-            case r.Concat(head=head, tail=tail):
-                operands = [self.algebra(head), self.algebra(tail)]
-                sign = " "
-            case r.Repeat(body=body, least=least, most=most):
-                inner = self.algebra(body)
-                return None if inner is None else f"({inner}{quantifier(least, most)})"
-            case r.Complement(body=body):
-                inner = self.algebra(body)
-                return None if inner is None else f"~{inner}"
-            case _:
-                return None
-        joined = sign.join(each or "" for each in operands)
-        return f"({joined})" if all(operands) else None
 
     def strung(self, term: Regular) -> _Written:
         """Write a concatenation, with consecutive characters joined to strings."""
@@ -303,6 +275,30 @@ class _Writer:
                 after = [] if target is EPSILON else [self.state(target)]
                 options.append(_sequence(list(map(_item, [step, *after]))))
             self.rule(self.states[term], _choice(options).text)
+
+
+def _algebra(term: Regular) -> str | None:
+    """Write a terminal of Lark with its operators; None if they can't express it."""
+    match term:
+        case _ if written := pattern(term):
+            return written
+        case r.Intersection(parts=parts):
+            sign = " & "
+        case r.LengthBounded(core=core, least=least, most=most):
+            parts, sign = (core, r.length(least, most)), " & "
+        case r.Alt(options=parts):
+            sign = " | "
+        case r.Concat(head=head, tail=tail):
+            parts, sign = (head, tail), " "
+        case r.Repeat(body=body) | r.Complement(body=body):
+            inner = _algebra(body)
+            if inner is None or isinstance(term, r.Complement):
+                return inner and f"~{inner}"
+            return f"({inner}{quantifier(term.least, term.most)})"
+        case _:
+            return None
+    operands = [each for each in map(_algebra, parts) if each]
+    return f"({sign.join(operands)})" if len(operands) == len(parts) else None
 
 
 def _same(one: Regular, other: Regular) -> bool:
