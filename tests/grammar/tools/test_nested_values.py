@@ -14,9 +14,9 @@ from maskwright.grammar.rules.tree import Expression, Terminal
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.shape.shape import Conjunction, Shape
 from maskwright.grammar.shape.shapes import Shapes
-from maskwright.grammar.tags.rules import series
+from maskwright.grammar.tags.rules import choice, series
 from maskwright.grammar.tools.members import DeclaredMembers
-from maskwright.grammar.tools.nested_values import NestedValues, choice
+from maskwright.grammar.tools.nested_values import NestedValues
 from tests.grammar.spelling import Reader
 
 

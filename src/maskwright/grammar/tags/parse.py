@@ -32,7 +32,7 @@ from maskwright.grammar.tags.tree import (
     Token,
     TriggeredTags,
 )
-from maskwright.immutable import Acyclic, Immutable
+from maskwright.immutable import Acyclic
 from maskwright.json_faults import json_reason
 
 
@@ -60,16 +60,19 @@ class TagNode(Acyclic):
             raise StructuralTagError(f"{name} is required", pointer=self.pointer)
         return self.fields[name]
 
+    def fault(self, name: str, reason: str) -> StructuralTagError:
+        """Return the error that something is wrong with a field."""
+        return StructuralTagError(reason, pointer=f"{self.pointer}/{name}")
+
     def wrong(self, name: str, wanted: str) -> StructuralTagError:
-        return StructuralTagError(f"{name} must be {wanted}", pointer=f"{self.pointer}/{name}")
+        return self.fault(name, f"{name} must be {wanted}")
 
     def only(self, *known: str) -> None:
         """Refuse every field that isn't among `known`, so that none is silently ignored."""
         for name in self.fields:
             if name not in known and self.fields[name] is not None:
-                raise StructuralTagError(
-                    f"unknown field {name!r}; known here: {', '.join(known)}",
-                    pointer=f"{self.pointer}/{escape(name)}",
+                raise self.fault(
+                    escape(name), f"unknown field {name!r}; known here: {', '.join(known)}"
                 )
 
     def string(self, name: str, default: str | None = None) -> str:
@@ -152,13 +155,6 @@ MOST_DEPTH = 64
 MOST_REPEATS = 100_000
 
 
-class _FormatKind(Immutable):
-    """A kind of format: the fields that it may have besides its type, and its reader."""
-
-    fields: tuple[str, ...]
-    read: Callable[[TagNode], Format]
-
-
 def parse_tag(source: Json) -> Format:
     """Read a structural tag (a dict, or JSON text).
 
@@ -193,28 +189,16 @@ def _format(node: TagNode) -> Format:
     if node.depth > MOST_DEPTH:
         raise StructuralTagError(f"formats nest deeper than {MOST_DEPTH}", pointer=node.pointer)
     name = node.string("type")
-    kind = _KINDS.get(name)
-    if kind is None:
-        raise StructuralTagError(
-            f"unknown format {name!r}; known are {', '.join(_KINDS)}",
-            pointer=f"{node.pointer}/type",
-        )
-    node.only("type", *kind.fields)
-    return kind.read(node)
-
-
-def _qwen_xml(node: TagNode) -> JsonSchemaText:
-    schema = _schema(node, "json_schema")
-    return JsonSchemaText(schema, f"{node.pointer}/json_schema", "qwen_xml")
+    if name not in _KINDS:
+        raise node.fault("type", f"unknown format {name!r}; known are {', '.join(_KINDS)}")
+    fields, read = _KINDS[name]
+    node.only("type", *fields)
+    return read(node)
 
 
 def _any_text(node: TagNode) -> AnyText:
     bounds = node.bound("max_chars"), node.bound("max_tokens")
     return AnyText(_some(node, "excludes"), *bounds, node.pointer)
-
-
-def _any_tokens(node: TagNode) -> AnyTokens:
-    return AnyTokens(node.tokens("exclude_tokens"), node.bound("max_tokens"), node.pointer)
 
 
 def _separated_tags(node: TagNode) -> SeparatedTags:
@@ -231,27 +215,23 @@ def _json_schema(node: TagNode) -> JsonSchemaText:
     style = node.string("style", "json")
     if style not in get_args(Style):
         known = ", ".join(get_args(Style))
-        raise StructuralTagError(
-            f"style {style!r} is not supported; use one of {known}",
-            pointer=f"{node.pointer}/style",
-        )
+        raise node.fault("style", f"style {style!r} is not supported; use one of {known}")
     if node.fields.get("excludes"):
-        raise StructuralTagError(
+        raise node.fault(
+            "excludes",
             "strings can't be excluded from a whole JSON value; write a pattern into the schema",
-            pointer=f"{node.pointer}/excludes",
         )
     any_order = node.flag("any_order") if node.has("any_order") else None
     if any_order and style != "json":
-        raise StructuralTagError(
-            "members between marks follow the order of the schema; leave any_order out",
-            pointer=f"{node.pointer}/any_order",
+        raise node.fault(
+            "any_order", "members between marks follow the order of the schema; leave any_order out"
         )
     spaces = node.count("max_whitespace_cnt")
     if spaces or (spaces == 0 and style != "json"):
-        raise StructuralTagError(
+        raise node.fault(
+            "max_whitespace_cnt",
             "max_whitespace_cnt can only be 0, for JSON without any whitespace; else leave it out, "
             "whitespace is always bounded",
-            pointer=f"{node.pointer}/max_whitespace_cnt",
         )
     return JsonSchemaText(schema, pointer, cast(Style, style), any_order, spaces == 0)
 
@@ -274,7 +254,7 @@ def _schema(node: TagNode, name: str) -> Json:
 def _repeat(node: TagNode) -> Repeated:
     least, most = node.count("min") or 0, node.bound("max")
     if most is not None and most < least:
-        raise StructuralTagError("max is less than min", pointer=f"{node.pointer}/max")
+        raise node.fault("max", "max is less than min")
     if max(least, most or 0) > MOST_REPEATS:
         raise StructuralTagError(f"more than {MOST_REPEATS:,} repeats", pointer=node.pointer)
     return Repeated(_format(node.child("content")), least, most)
@@ -286,15 +266,14 @@ def _tag(node: TagNode) -> Tag:
     if node.string("type", "tag") != "tag":
         raise StructuralTagError("must be a tag", pointer=node.pointer)
     ends: tuple[str | Token, ...]
-    match node.get("end"):
-        case list():
-            ends = node.strings("end")
-            if not ends:
-                raise node.wrong("end", "a string, a token, or some strings")
-        case _:
-            ends = (_mark(node, "end"),)
+    if isinstance(node.get("end"), list):
+        ends = node.strings("end")
+        if not ends:
+            raise node.wrong("end", "a string, a token, or some strings")
+    else:
+        ends = (_mark(node, "end"),)
     if "" in ends and len(ends) > 1:
-        raise StructuralTagError("an empty end beside others", pointer=f"{node.pointer}/end")
+        raise node.fault("end", "an empty end beside others")
     return Tag(_mark(node, "begin"), _format(node.child("content")), ends, node.pointer)
 
 
@@ -316,17 +295,9 @@ def _triggered(node: TagNode, triggers: tuple[str | Token, ...]) -> TriggeredTag
     return _checked(TriggeredTags(triggers, tags, *flags, _excluded(node)), node)
 
 
-def _dispatch(node: TagNode) -> TriggeredTags:
-    """Read rules (pattern, format) as tags without an end, with the pattern as the trigger."""
-    return _dispatched(node, lambda rule: rule.string("0"))
-
-
-def _token_dispatch(node: TagNode) -> TriggeredTags:
-    """Read rules (token, format) in the way of `dispatch`."""
-    return _dispatched(node, lambda rule: Token(rule.token("0"), f"{rule.pointer}/0"))
-
-
-def _dispatched(node: TagNode, begin: Callable[[TagNode], str | Token]) -> TriggeredTags:
+def _dispatch(node: TagNode, begin: Callable[[TagNode], str | Token]) -> TriggeredTags:
+    """Read rules (pattern or token, format) as tags without an end, with `begin` of a rule as the
+    trigger."""
     tags: dict[str | int, Tag] = {}
     for rule in node.some_children("rules"):
         if not isinstance(rule.value, list) or len(rule.value) != 2:
@@ -335,7 +306,7 @@ def _dispatched(node: TagNode, begin: Callable[[TagNode], str | Token]) -> Trigg
         pair = TagNode({"0": pattern, "1": format}, rule.pointer, rule.depth)
         first = begin(pair)
         if pattern in tags:
-            raise StructuralTagError("two rules for one pattern", pointer=f"{rule.pointer}/0")
+            raise rule.fault("0", "two rules for one pattern")
         tags[pattern] = Tag(first, _format(pair.child("1")), ("",), rule.pointer)
     once = node.has("loop") and not node.flag("loop")
     alternatives = tuple(tags.values())
@@ -374,54 +345,71 @@ def _some(node: TagNode, name: str) -> tuple[str, ...]:
     return strings
 
 
-def _content(least: int, most: int | None) -> _FormatKind:
+def _content(least: int, most: int | None) -> _Kind:
     """Return the kind of format that repeats its content."""
-    return _FormatKind(
-        ("content",), lambda node: Repeated(_format(node.child("content")), least, most)
-    )
+    return ("content",), lambda node: Repeated(_format(node.child("content")), least, most)
 
 
 _TAG_FIELDS = ("begin", "content", "end")
 _TAGS_FIELDS = ("tags", "at_least_one", "stop_after_first")
 
-_KINDS: dict[str, _FormatKind] = {
-    "const_string": _FormatKind(("value",), lambda node: ConstString(node.string("value"))),
-    "json_schema": _FormatKind(
-        ("json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"), _json_schema
+_Kind = tuple[tuple[str, ...], Callable[[TagNode], Format]]
+"""The fields that a format may have besides its type, and its reader."""
+
+_KINDS: dict[str, _Kind] = {
+    "const_string": (("value",), lambda node: ConstString(node.string("value"))),
+    "json_schema": (
+        ("json_schema", "style", "any_order", "max_whitespace_cnt", "excludes"),
+        _json_schema,
     ),
-    "qwen_xml_parameter": _FormatKind(("json_schema",), _qwen_xml),
-    "regex": _FormatKind(
-        ("pattern",), lambda node: RegexText(node.string("pattern"), f"{node.pointer}/pattern")
+    "qwen_xml_parameter": (
+        ("json_schema",),
+        lambda node: JsonSchemaText(
+            _schema(node, "json_schema"), f"{node.pointer}/json_schema", "qwen_xml"
+        ),
     ),
-    "grammar": _FormatKind(("grammar", "syntax"), _grammar),
-    "any_text": _FormatKind(("excludes", "max_chars", "max_tokens"), _any_text),
-    "any_tokens": _FormatKind(("exclude_tokens", "max_tokens"), _any_tokens),
-    "exclude_token": _FormatKind(
-        ("exclude_tokens",), lambda node: AnyToken(node.tokens("exclude_tokens"), node.pointer)
+    "regex": (
+        ("pattern",),
+        lambda node: RegexText(node.string("pattern"), f"{node.pointer}/pattern"),
     ),
-    "token": _FormatKind(
-        ("token",), lambda node: Token(node.token("token"), f"{node.pointer}/token")
+    "grammar": (("grammar", "syntax"), _grammar),
+    "any_text": (("excludes", "max_chars", "max_tokens"), _any_text),
+    "any_tokens": (
+        ("exclude_tokens", "max_tokens"),
+        lambda node: AnyTokens(
+            node.tokens("exclude_tokens"), node.bound("max_tokens"), node.pointer
+        ),
     ),
-    "sequence": _FormatKind(
-        ("elements",), lambda node: TagSequence(tuple(map(_format, node.children("elements"))))
+    "exclude_token": (
+        ("exclude_tokens",),
+        lambda node: AnyToken(node.tokens("exclude_tokens"), node.pointer),
     ),
-    "or": _FormatKind(
-        ("elements",), lambda node: Or(tuple(map(_format, node.some_children("elements"))))
+    "token": (("token",), lambda node: Token(node.token("token"), f"{node.pointer}/token")),
+    "sequence": (
+        ("elements",),
+        lambda node: TagSequence(tuple(map(_format, node.children("elements")))),
     ),
+    "or": (("elements",), lambda node: Or(tuple(map(_format, node.some_children("elements"))))),
     "optional": _content(0, 1),
     "star": _content(0, None),
     "plus": _content(1, None),
-    "repeat": _FormatKind(("content", "min", "max"), _repeat),
-    "tag": _FormatKind(_TAG_FIELDS, _tag),
-    "triggered_tags": _FormatKind(
+    "repeat": (("content", "min", "max"), _repeat),
+    "tag": (_TAG_FIELDS, _tag),
+    "triggered_tags": (
         (*_TAGS_FIELDS, "triggers", "excludes"),
         lambda node: _triggered(node, node.strings("triggers")),
     ),
-    "token_triggered_tags": _FormatKind(
+    "token_triggered_tags": (
         (*_TAGS_FIELDS, "trigger_tokens", "exclude_tokens"),
         lambda node: _triggered(node, node.tokens("trigger_tokens")),
     ),
-    "tags_with_separator": _FormatKind((*_TAGS_FIELDS, "separator"), _separated_tags),
-    "dispatch": _FormatKind(("rules", "loop", "excludes"), _dispatch),
-    "token_dispatch": _FormatKind(("rules", "loop", "exclude_tokens"), _token_dispatch),
+    "tags_with_separator": ((*_TAGS_FIELDS, "separator"), _separated_tags),
+    "dispatch": (
+        ("rules", "loop", "excludes"),
+        lambda node: _dispatch(node, lambda rule: rule.string("0")),
+    ),
+    "token_dispatch": (
+        ("rules", "loop", "exclude_tokens"),
+        lambda node: _dispatch(node, lambda rule: Token(rule.token("0"), f"{rule.pointer}/0")),
+    ),
 }

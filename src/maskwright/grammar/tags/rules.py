@@ -13,7 +13,7 @@ of a tag.)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final, assert_never
+from typing import Final
 
 from maskwright.errors import StructuralTagError
 from maskwright.grammar.regular.charset import Ranges, ranges_of
@@ -173,38 +173,21 @@ class TagRules(Immutable):
                 return series(*firsts, self._format(last, ends))
             case Or(elements=elements):
                 return Choice(tuple(self._format(element, ends) for element in elements))
-            case _:
-                return series(self._alone(format), self._any(ends))
-
-    def _alone(
-        self,
-        format: ConstString
-        | JsonSchemaText
-        | RegexText
-        | GrammarText
-        | Token
-        | TagSequence
-        | Repeated
-        | Tag
-        | SeparatedTags,
-    ) -> Expression:
-        """Translate a format whose end does not depend on what follows."""
-        match format:
             case ConstString(value=value):
-                return self._literal(value)
+                alone = self._literal(value)
             case Token():
-                return self._token(format)
+                alone = self._token(format)
             case JsonSchemaText() | RegexText() | GrammarText():
-                return self.leaf(format)
+                alone = self.leaf(format)
             case TagSequence():
-                return EMPTY_TEXT
+                alone = EMPTY_TEXT
             case Repeated(content=content, least=least, most=most):
-                return Repeat(self._format(content, ()), least, most)
+                alone = Repeat(self._format(content, ()), least, most)
             case Tag(begin=begin):
-                return series(self._mark(begin), self._inside(format))
+                alone = series(self._mark(begin), self._inside(format))
             case SeparatedTags():
-                return self._separated(format)
-        assert_never(format)
+                alone = self._separated(format)
+        return series(alone, self._any(ends))
 
     def _inside(self, tag: Tag) -> Expression:
         """Translate a tag without its beginning."""
@@ -294,7 +277,7 @@ class TagRules(Immutable):
             else:
                 text = bounds.terminal(text_without((*stops, *without), bounds.characters))
                 options.append(series(Capture("text", series(before, text)), spelled))
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+        return choice(options)
 
     def _triggered(self, format: TriggeredTags, ends: Marks) -> Expression:
         """Translate text up to a trigger followed by the rest of a tag, repeatedly, and the text up
@@ -307,12 +290,10 @@ class TagRules(Immutable):
                     f"the trigger {trigger.token!r} is excluded", pointer=trigger.pointer
                 )
         rounds: list[Expression] = []
-        for trigger, tags in self._by_trigger(format).items():
+        for trigger, rests in self._by_trigger(format).items():
             others = (*(t for t in format.triggers if t != trigger), *ends)
-            text = self._up_to((trigger,), others, without)
-            rests = [series(self._after(tag.begin, trigger), self._inside(tag)) for tag in tags]
-            rounds.append(series(text, rests[0] if len(rests) == 1 else Choice(tuple(rests))))
-        once = rounds[0] if len(rounds) == 1 else Choice(tuple(rounds))
+            rounds.append(series(self._up_to((trigger,), others, without), choice(rests)))
+        once = choice(rounds)
         least = 1 if format.at_least_one else 0
         if ends:
             last = self._up_to(ends, format.triggers, without)
@@ -324,24 +305,27 @@ class TagRules(Immutable):
         stopped = series(once, self._any(ends))
         return stopped if least else Choice((stopped, last))
 
-    def _by_trigger(self, format: TriggeredTags) -> dict[Mark, list[Tag]]:
-        """Return the tags by the trigger with which they begin. Raises `StructuralTagError` for a
-        tag that begins with none."""
-        by_trigger: dict[Mark, list[Tag]] = {}
+    def _by_trigger(self, format: TriggeredTags) -> dict[Mark, list[Expression]]:
+        """Return the tags by the trigger with which they begin, without it. Raises
+        `StructuralTagError` for a tag that begins with none."""
+        by_trigger: dict[Mark, list[Expression]] = {}
         for tag in format.tags:
-            trigger = next((t for t in format.triggers if self._begins(tag.begin, t)), None)
-            if trigger is None:
+            begun = ((t, self._after(tag.begin, t)) for t in format.triggers)
+            trigger, rest = next((each for each in begun if each[1] is not None), (None, None))
+            if trigger is None or rest is None:
                 begin = tag.begin if isinstance(tag.begin, str) else tag.begin.token
                 raise StructuralTagError(
                     f"no trigger begins the tag {begin!r}", pointer=tag.pointer
                 )
-            by_trigger.setdefault(trigger, []).append(tag)
+            by_trigger.setdefault(trigger, []).append(series(rest, self._inside(tag)))
         return by_trigger
 
-    def _begins(self, begin: Mark, trigger: Mark) -> bool:
+    def _after(self, begin: Mark, trigger: Mark) -> Expression | None:
+        """Return the rest of a tag's beginning after a trigger; None if that doesn't begin it."""
         if isinstance(begin, str) and isinstance(trigger, str):
-            return begin.startswith(trigger)
-        return self._mark(begin) == self._mark(trigger)
+            begins = begin.startswith(trigger)
+            return self._literal(begin[len(trigger) :]) if begins else None
+        return EMPTY_TEXT if self._mark(begin) == self._mark(trigger) else None
 
     def _separated(self, format: SeparatedTags) -> Expression:
         tags = Choice(tuple(self._format(tag, ()) for tag in format.tags))
@@ -352,17 +336,10 @@ class TagRules(Immutable):
     # Marks
 
     def _any(self, marks: Marks) -> Expression:
-        options = tuple(map(self._mark, marks))
-        return EMPTY_TEXT if not options else options[0] if len(options) == 1 else Choice(options)
+        return choice(list(map(self._mark, marks))) if marks else EMPTY_TEXT
 
     def _mark(self, mark: Mark) -> Expression:
         return self._literal(mark) if isinstance(mark, str) else self._token(mark)
-
-    def _after(self, begin: Mark, trigger: Mark) -> Expression:
-        """Return the rest of a tag's beginning after its trigger."""
-        if isinstance(begin, str) and isinstance(trigger, str):
-            return self._literal(begin[len(trigger) :])
-        return EMPTY_TEXT
 
     def _spelled(self, mark: Mark) -> str | Expression:
         """Return the text of a mark, or an expression if it contains a special token."""
@@ -429,6 +406,11 @@ def literal(text: str, special: Mapping[str, int]) -> Expression:
 def names_in(text: str, special: Mapping[str, int]) -> dict[str, int]:
     """Return the special tokens whose names occur in a text, by name."""
     return {name: number for name, number in special.items() if name and name in text}
+
+
+def choice(options: Sequence[Expression]) -> Expression:
+    """Return one of the expressions."""
+    return options[0] if len(options) == 1 else Choice(tuple(options))
 
 
 def series(*parts: Expression) -> Expression:

@@ -17,7 +17,6 @@ from maskwright.grammar.regular.terms import (
 )
 from maskwright.grammar.rules.tree import (
     Capture,
-    Choice,
     ContainerCapture,
     Expression,
     JsonValue,
@@ -27,7 +26,7 @@ from maskwright.grammar.rules.tree import (
 from maskwright.grammar.schema.tree import AllOf, Schema, TypeIs
 from maskwright.grammar.shape.shape import Conjunction, ObjectShape, Shape
 from maskwright.grammar.tags.free_text import text_until
-from maskwright.grammar.tags.rules import literal, series
+from maskwright.grammar.tags.rules import choice, literal, series
 from maskwright.grammar.tools.formats import ParameterStyle
 from maskwright.grammar.tools.members import DeclaredMembers
 from maskwright.immutable import Immutable
@@ -79,7 +78,7 @@ class Parameters(Immutable):
             self._members(shape, schema)
             for shape in self._shape(frozenset([object_schema(schema)])).objects
         ]
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+        return choice(options)
 
     def _members(self, shape: ObjectShape, schema: Schema) -> Expression:
         self.members.check(shape, frozenset([schema]))
@@ -100,7 +99,7 @@ class Parameters(Immutable):
                 series(self._before(name, self.style.types[kind]), self._said(capture, said, tail))
                 for kind, capture, said in self._by_type(name, value)
             ]
-            return typed[0] if len(typed) == 1 else Choice(tuple(typed))
+            return choice(typed)
         options = [self._said(f"json:{name}", one, tail) for one in self._json(value)]
         strings = self._strings(value)
         if strings is not EMPTY:
@@ -109,8 +108,7 @@ class Parameters(Immutable):
             if (shape.arrays or shape.objects) and shape.strings is ANYTHING:
                 container = ContainerCapture(f"json:{name}", _containers(value))
             options.append(self._said(f"string:{name}", Terminal(strings), tail, container))
-        said = options[0] if len(options) == 1 else Choice(tuple(options))
-        return series(self._before(name), said)
+        return series(self._before(name), choice(options))
 
     def _before(self, name: str, type: str = "") -> Expression:
         """Return what stands before a value."""

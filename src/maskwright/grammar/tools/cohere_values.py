@@ -15,9 +15,9 @@ from maskwright.grammar.rules.tree import Capture, Expression, Terminal
 from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.shape import Conjunction, Shape
 from maskwright.grammar.tags.free_text import text_until
-from maskwright.grammar.tags.rules import literal, series
+from maskwright.grammar.tags.rules import choice, literal, series
 from maskwright.grammar.tools.members import DeclaredMembers
-from maskwright.grammar.tools.nested_values import NestedValues, choice
+from maskwright.grammar.tools.nested_values import NestedValues
 
 _END: Final = "</cofl:value>"
 _ESCAPES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}

@@ -19,7 +19,7 @@ from maskwright.grammar.shape.shape import (
     construct_of,
     place_of,
 )
-from maskwright.grammar.tags.rules import series
+from maskwright.grammar.tags.rules import choice, series
 from maskwright.grammar.tools.arguments import object_schema
 from maskwright.grammar.tools.members import DeclaredMembers
 
@@ -127,8 +127,3 @@ def _place_of_member(value: Conjunction, name: str) -> str | None:
     """Return the pointer of the schema that a value's `properties` have for a member."""
     place = place_of(value, lambda each: isinstance(each, Properties) and name in each.named)
     return None if place is None else f"{place}/properties/{escape(name)}"
-
-
-def choice(options: Sequence[Expression]) -> Expression:
-    """Return one of the expressions."""
-    return options[0] if len(options) == 1 else Choice(tuple(options))

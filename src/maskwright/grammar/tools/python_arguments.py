@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from functools import partial
 from keyword import iskeyword
 from typing import Final
@@ -27,18 +26,20 @@ from maskwright.grammar.regular.terms import (
 from maskwright.grammar.rules.tree import Capture, Expression, Terminal
 from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.shape import Conjunction, Shape
-from maskwright.grammar.tags.rules import series
+from maskwright.grammar.tags.rules import choice, series
 from maskwright.grammar.tools.members import DeclaredMembers
-from maskwright.grammar.tools.nested_values import NestedValues, choice
+from maskwright.grammar.tools.nested_values import NestedValues
 
 _NAMES: Final = {"true": "True", "false": "False", "null": "None"}
 """JSON's names of true, false and null, and Python's."""
+_JSON_NAMES: Final = {python: name for name, python in _NAMES.items()}
 
 _ESCAPES: Final = {"\\": "\\", "'": "'", '"': '"', "n": "\n", "r": "\r", "t": "\t"}
 _ESCAPED_NUL: Final = "x00"
+_UNESCAPED: Final = {**_ESCAPES, _ESCAPED_NUL: "\0"}
 _NEVER_PLAIN: Final = "\0\n\r\\"
 
-_TOKEN: Final = re.compile(r"""(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|[A-Z][a-z]+|.""")
+_TOKEN: Final = re.compile(r"""(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")|[A-Z][a-z]+""")
 
 
 def string_literal(values: Regular) -> Regular:
@@ -59,21 +60,14 @@ def scalar_literal(scalars: Regular) -> Regular:
 
 def json_text(literal: str) -> str:
     """Translate the literal of a value to JSON."""
-    return "".join(_json_tokens(literal))
+    return _TOKEN.sub(_json_token, literal)
 
 
-def _json_tokens(literal: str) -> Iterator[str]:
-    json_names = {python: name for name, python in _NAMES.items()}
-    for match in _TOKEN.finditer(literal):
-        token = match[0]
-        if match["string"] is None:
-            yield json_names.get(token, token)
-        else:
-            yield json.dumps(re.sub(r"\\(x00|.)", _unescaped, token[1:-1]), ensure_ascii=False)
-
-
-def _unescaped(escape: re.Match[str]) -> str:
-    return "\0" if escape[1] == _ESCAPED_NUL else _ESCAPES[escape[1]]
+def _json_token(match: re.Match[str]) -> str:
+    if match["string"] is None:
+        return _JSON_NAMES.get(match[0], match[0])
+    string = re.sub(r"\\(x00|.)", lambda escape: _UNESCAPED[escape[1]], match[0][1:-1])
+    return json.dumps(string, ensure_ascii=False)
 
 
 def _inside(values: Regular, quote: str) -> Regular:

@@ -35,7 +35,7 @@ from maskwright.grammar.rules.tree import (
     Terminal,
 )
 from maskwright.grammar.tags.free_text import text_until, text_without
-from maskwright.grammar.tags.rules import literal, names_in, series
+from maskwright.grammar.tags.rules import choice, literal, names_in, series
 from maskwright.grammar.tools.formats import Template, ToolFormat
 from maskwright.grammar.tools.tools import Tool, ToolChoice
 from maskwright.immutable import Immutable
@@ -47,6 +47,10 @@ if the model begins it ("optional")."""
 MOST_CALLS: Final = 128
 """Most calls in one answer."""
 
+_LINE_BREAK: Final = Cut(Terminal(words(["\n"])))
+_LINE_BREAKS: Final = Choice((Choice((series(_LINE_BREAK, _LINE_BREAK), _LINE_BREAK)), Concat(())))
+"""Up to two line breaks, as families write them between reasoning and answer. They belong to
+nothing that may begin with one."""
 _DIGITS: Final = repeat(chars(((ord("0"), ord("9")),)), 1, 3)
 
 
@@ -111,7 +115,7 @@ class ToolRules(Immutable):
         for stop in self.stop:
             text = intersection(text_until(stop, tuple(end for end in ends if end != stop)), spoken)
             options.append(Capture("text", Terminal(text), tail=stop))
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+        return choice(options)
 
     def _first_call(self, name: str) -> str:
         """Return the beginning of an answer that calls the tool `name`, with the text after the
@@ -162,7 +166,7 @@ class ToolRules(Immutable):
         begin = "".join(self.format.begin)
         arguments = {tool.name: self._arguments(tool) for tool in tools}
         by_name = self._named(arguments, {tool.name for tool in tools if tool.input is not None})
-        named = self._by_name(by_name)
+        named = _trie(by_name, names_in("\n".join(by_name), self.special))
         more: Expression = Concat(())
         if parallel and self.format.parallel:
             more = Repeat(
@@ -195,7 +199,7 @@ class ToolRules(Immutable):
             head = self._text(text)
             assert isinstance(head, Terminal)
             options.append(series(Cut(head), rest))
-        return options[0] if len(options) == 1 else Choice(tuple(options))
+        return choice(options)
 
     def _call(self, named: Expression, read: str) -> Expression:
         """Return one call without the text `read`, with which it begins. `named` is the part from
@@ -225,10 +229,6 @@ class ToolRules(Immutable):
             for name, said in arguments.items()
         }
 
-    def _by_name(self, named: Mapping[str, Expression]) -> Expression:
-        """Return the choice among the texts, each followed by its expression, as a trie."""
-        return _trie(named, names_in("\n".join(named), self.special))
-
     def _reasoning(self, reasoning: Reasoning, begin: str, end: str) -> Expression:
         """Return the reasoning section between its marks, without the first one if the prompt
         contains that. What begins like an optional section is one, whatever else it may be."""
@@ -239,7 +239,7 @@ class ToolRules(Immutable):
         before = "" if reasoning == "begun" else begin
         head, tail = literal(before, self.special), literal(end, self.special)
         # A family that marks the answer as well has no line breaks before that mark.
-        after = _line_breaks() if self.format.text == ("$text",) else Concat(())
+        after = _LINE_BREAKS if self.format.text == ("$text",) else Concat(())
         if reasoning == "optional" and isinstance(head, Terminal):
             head = Cut(head)
         if self.reasoning_tokens == 0:
@@ -265,29 +265,16 @@ class ToolRules(Immutable):
         return known
 
 
-def _line_breaks() -> Expression:
-    """Return up to two line breaks, as families write them between reasoning and answer. They
-    belong to nothing that may begin with one."""
-    line_break = Cut(Terminal(words(["\n"])))
-    more = Choice((series(line_break, line_break), line_break))
-    return Choice((more, Concat(())))
-
-
 def _trie(named: Mapping[str, Expression], special: Mapping[str, int]) -> Expression:
     """Return a choice among texts that share their common prefixes."""
     if len(named) == 1:
         [(text, rest)] = named.items()
         return series(literal(text, special), rest)
-    common = _common_beginning(named)
+    pairs = zip(min(named), max(named), strict=False)
+    common = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     groups: dict[str, dict[str, Expression]] = {}
     for text, rest in named.items():
         left = text[len(common) :]
         groups.setdefault(left[:1], {})[left] = rest
     branches = Choice(tuple(_trie(group, special) for group in groups.values()))
     return series(literal(common, special), branches)
-
-
-def _common_beginning(texts: Collection[str]) -> str:
-    first, last = min(texts), max(texts)
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(first, last, strict=False))
-    return "".join(character for character, _ in same)

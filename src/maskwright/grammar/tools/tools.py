@@ -121,15 +121,18 @@ def _tool(item: Json, place: str, taken: Container[str]) -> Tool:
             code="unsupported_value",
         )
     _check_neutral(fields, place)
-    if kind == "custom":
-        return _custom(fields, place, taken)
-    if fields.get("function") is not None:
-        _check_beside(fields, place, "function", _PARAMETERS)
-        place = f"{place}.function"
-        fields = _object(fields["function"], place)
+    known, meant = (_CUSTOM, _FORMATS) if kind == "custom" else (_FUNCTION, _PARAMETERS)
+    if fields.get(kind) is not None:
+        _check_beside(fields, place, kind, meant)
+        place = f"{place}.{kind}"
+        fields = _object(fields[kind], place)
         _check_neutral(fields, place)
-    _check_names(fields, place, _FUNCTION, _PARAMETERS)
+    _check_names(fields, place, known, meant)
     name = _name(fields, place, taken)
+    if kind == "custom":
+        return Tool(
+            name, dict(INPUT_SCHEMA), *_custom_input(fields.get("format"), f"{place}.format")
+        )
     given = fields.get("parameters")
     parameters = given if isinstance(given, str) else loaded(given)  # no text, as in OpenAI's APIs
     if parameters is None or parameters == {}:
@@ -162,28 +165,27 @@ def _in_name(character: str) -> bool:
     return character in _SIGNS or category(character)[0] in "LMN"
 
 
-def _custom(fields: Mapping[str, Any], place: str, taken: Container[str]) -> Tool:
-    """Read a custom tool, whose name is none of `taken`. Its `format` is a text, or a grammar in an
+def _custom_input(given: Json, at: str) -> tuple[str, CustomInput]:
+    """Read the `format` of a custom tool, and return its place too: a text, or a grammar in an
     object of its own (chat completions) or beside its type (responses)."""
-    if fields.get("custom") is not None:
-        _check_beside(fields, place, "custom", _FORMATS)
-        place = f"{place}.custom"
-        fields = _object(fields["custom"], place)
-        _check_neutral(fields, place)
-    _check_names(fields, place, _CUSTOM, _FORMATS)
-    name = _name(fields, place, taken)
-    at = f"{place}.format"
-    format = {} if fields.get("format") is None else _object(fields["format"], at)
+    format = {} if given is None else _object(given, at)
     kind = format.get("type", "text")
     if kind not in ("text", "grammar"):
         raise InputError(f"{at}.type {kind!r} must be 'text' or 'grammar'", param=f"{at}.type")
-    wanted = CustomInput(place=at)
-    if kind == "grammar":
-        if format.get("grammar") is not None:
-            at = f"{at}.grammar"
-            format = _object(format["grammar"], at)
-        wanted = _definition(format, at)
-    return Tool(name, dict(INPUT_SCHEMA), at, wanted)
+    if kind == "text":
+        return at, CustomInput(place=at)
+    if format.get("grammar") is not None:
+        at = f"{at}.grammar"
+        format = _object(format["grammar"], at)
+    syntax, definition = format.get("syntax"), format.get("definition")
+    if syntax not in SYNTAXES:
+        known = ", ".join(map(repr, SYNTAXES))
+        raise InputError(f"{at}.syntax {syntax!r} must be one of {known}", param=f"{at}.syntax")
+    if not isinstance(definition, str) or not definition:
+        raise InputError(
+            f"{at}.definition must be the text of the grammar", param=f"{at}.definition"
+        )
+    return at, CustomInput(cast(Syntax, syntax), definition, f"{at}.definition")
 
 
 def _check_neutral(fields: Mapping[str, Any], place: str) -> None:
@@ -231,27 +233,13 @@ def _check_names(
             )
 
 
-def _definition(grammar: Mapping[str, Any], place: str) -> CustomInput:
-    syntax, definition = grammar.get("syntax"), grammar.get("definition")
-    if syntax not in SYNTAXES:
-        known = ", ".join(map(repr, SYNTAXES))
-        raise InputError(
-            f"{place}.syntax {syntax!r} must be one of {known}", param=f"{place}.syntax"
-        )
-    if not isinstance(definition, str) or not definition:
-        raise InputError(
-            f"{place}.definition must be the text of the grammar", param=f"{place}.definition"
-        )
-    return CustomInput(cast(Syntax, syntax), definition, f"{place}.definition")
-
-
 def parse_tool_choice(choice: Json, tools: tuple[Tool, ...]) -> ToolChoice:
     """Read `none`, `auto`, `required`, one function, or a list of allowed ones. None means `auto`
     if there are tools. Raises `InputError` for a tool that isn't offered."""
     if choice is None:
         return ToolChoice("auto" if tools else "none", tools)
     if isinstance(choice, str):
-        return ToolChoice(_mode(choice, tools, "tool_choice"), tools)
+        return ToolChoice(_mode(choice, tools), tools)
     fields = _object(choice, "tool_choice")
     if fields.get("disable_parallel_tool_use"):
         raise InputError(
@@ -297,17 +285,18 @@ def _allowed(fields: Mapping[str, Any], tools: tuple[Tool, ...]) -> ToolChoice:
     return ToolChoice(mode, tuple(by_name.values()))
 
 
-def _mode(choice: str, tools: tuple[Tool, ...], place: str) -> Mode:
+def _mode(choice: str, tools: tuple[Tool, ...]) -> Mode:
     if choice not in ("none", "auto", "required"):
         raise InputError(
-            f"{place} {choice!r} must be 'none', 'auto', 'required' or name a function",
-            param=place,
+            f"tool_choice {choice!r} must be 'none', 'auto', 'required' or name a function",
+            param="tool_choice",
             code="unsupported_value",
         )
     if choice == "required" and not tools:
         raise InputError(
-            f"{place} demands a call, and there are no tools: send some, or leave {place} out",
-            param=place,
+            "tool_choice demands a call, and there are no tools: send some, or leave tool_choice "
+            "out",
+            param="tool_choice",
         )
     return choice if tools else "none"
 
