@@ -57,22 +57,23 @@ _PRIVATE: Final = ((0xE000, 0xF8FF), (0xF0000, 0xFFFFD), (0x100000, 0x10FFFD))
 
 @cache
 def uri() -> Regular:
-    return _absolute(_UNRESERVED, charset.NONE)
+    return _reference(_UNRESERVED, charset.NONE, scheme=True)
 
 
 @cache
 def uri_reference() -> Regular:
-    return alt(uri(), _relative(_UNRESERVED, charset.NONE))
+    return alt(uri(), _reference(_UNRESERVED, charset.NONE, scheme=False))
 
 
 @cache
 def iri() -> Regular:
-    return _absolute(charset.union(_UNRESERVED, _BEYOND_ASCII), _PRIVATE)
+    return _reference(charset.union(_UNRESERVED, _BEYOND_ASCII), _PRIVATE, scheme=True)
 
 
 @cache
 def iri_reference() -> Regular:
-    return alt(iri(), _relative(charset.union(_UNRESERVED, _BEYOND_ASCII), _PRIVATE))
+    unreserved = charset.union(_UNRESERVED, _BEYOND_ASCII)
+    return alt(iri(), _reference(unreserved, _PRIVATE, scheme=False))
 
 
 @cache
@@ -92,52 +93,32 @@ def uri_template() -> Regular:
 _ESCAPED: Final = full_match("%[0-9A-Fa-f]{2}")
 
 
-def _absolute(unreserved: Ranges, private: Ranges) -> Regular:
-    """A reference with a scheme. `unreserved`: characters that stand for themselves everywhere;
-    `private`: characters that do so in a query as well."""
-    segments = repeat(concat(char("/"), repeat(_path_char(unreserved, ":@"))))
-    rootless = concat(repeat(_path_char(unreserved, ":@"), 1), segments)
-    path = alt(_network_path(unreserved), _rooted(unreserved), rootless, EPSILON)
-    return concat(
-        full_match("[A-Za-z][A-Za-z0-9+.-]*:"), path, _query_and_fragment(unreserved, private)
-    )
+def _reference(unreserved: Ranges, private: Ranges, *, scheme: bool) -> Regular:
+    """A reference with a scheme, or one without, so without a colon in the first segment of its
+    path, where it would end a scheme.
 
+    `unreserved`: characters that stand for themselves everywhere; `private`: characters that do so
+    in a query as well.
+    """
 
-def _relative(unreserved: Ranges, private: Ranges) -> Regular:
-    """A reference without a scheme, so without a colon in the first segment of its path, where it
-    would end a scheme."""
-    segments = repeat(concat(char("/"), repeat(_path_char(unreserved, ":@"))))
-    unrooted = concat(repeat(_path_char(unreserved, "@"), 1), segments)
-    path = alt(_network_path(unreserved), _rooted(unreserved), unrooted, EPSILON)
-    return concat(path, _query_and_fragment(unreserved, private))
+    def character(more: str) -> Regular:
+        """One character, escaped or not; `more`: those beside the ones that every part has."""
+        return alt(chars(charset.union(unreserved, _SUB_DELIMS, charset.of(more))), _ESCAPED)
 
+    def after(mark: str, rest: Regular) -> Regular:
+        return repeat(concat(char(mark), rest), 0, 1)
 
-def _network_path(unreserved: Ranges) -> Regular:
-    """Two slashes, an authority (user, host and port) and a path."""
-    user = concat(repeat(_path_char(unreserved, ":")), char("@"))
-    address = alt(ipv6(), full_match(r"[Vv][0-9A-Fa-f]+\.[A-Za-z0-9._~!$&'()*+,;=:-]+"))
-    host = alt(concat(char("["), address, char("]")), repeat(_path_char(unreserved, "")))
-    port = full_match(r"(:\d*)?")
-    segments = repeat(concat(char("/"), repeat(_path_char(unreserved, ":@"))))
-    return concat(words(["//"]), repeat(user, 0, 1), host, port, segments)
-
-
-def _rooted(unreserved: Ranges) -> Regular:
-    """A path that begins with one slash."""
-    part = _path_char(unreserved, ":@")
+    part, further = character(":@"), repeat(character(":@/?"))
     segments = repeat(concat(char("/"), repeat(part)))
-    return concat(char("/"), repeat(concat(repeat(part, 1), segments), 0, 1))
-
-
-def _query_and_fragment(unreserved: Ranges, private: Ranges) -> Regular:
-    fragment = repeat(_path_char(unreserved, ":@/?"))
-    query = repeat(alt(_path_char(unreserved, ":@/?"), chars(private)))
-    return concat(repeat(concat(char("?"), query), 0, 1), repeat(concat(char("#"), fragment), 0, 1))
-
-
-def _path_char(unreserved: Ranges, more: str) -> Regular:
-    """One character as a path may have it, escaped or not; `more`: others beside those."""
-    return alt(chars(charset.union(unreserved, _SUB_DELIMS, charset.of(more))), _ESCAPED)
+    user = concat(repeat(character(":")), char("@"))
+    address = alt(ipv6(), full_match(r"[Vv][0-9A-Fa-f]+\.[A-Za-z0-9._~!$&'()*+,;=:-]+"))
+    host = alt(concat(char("["), address, char("]")), repeat(character("")))
+    network = concat(words(["//"]), repeat(user, 0, 1), host, full_match(r"(:\d*)?"), segments)
+    rooted = concat(char("/"), repeat(concat(repeat(part, 1), segments), 0, 1))
+    unrooted = concat(repeat(part if scheme else character("@"), 1), segments)
+    query = after("?", repeat(alt(character(":@/?"), chars(private))))
+    begin = full_match("[A-Za-z][A-Za-z0-9+.-]*:") if scheme else EPSILON
+    return concat(begin, alt(network, rooted, unrooted, EPSILON), query, after("#", further))
 
 
 MOST_NESTING: Final = 4
@@ -314,61 +295,40 @@ def duration() -> Regular:
 
 def _clock(read: str) -> Regular:
     """What may follow the characters `read` of `HH:MM:`."""
-    moves = partial(_clock_moves, read)
-    ending = _MIDNIGHT[len(read) :]
-    to_end = len(_MIDNIGHT)  # more than an offset takes
     return state(
         ("clock", read),
         False,
-        moves,
+        partial(_clock_moves, read),
         plain=True,
-        shortest=ending,
-        to_end=to_end,
+        shortest=_MIDNIGHT[len(read) :],
+        to_end=len(_MIDNIGHT),  # more than an offset takes
         held=_HELD,
     )
 
 
 def _clock_moves(read: str) -> list[tuple[int, int, Regular]]:
-    match len(read):
-        case 0:
-            following = "012"
-        case 1:
-            following = "0123" if read == "2" else digits
-        case 3:
-            following = "012345"
-        case 4:
-            following = digits
-        case 2:
-            following = ":"
-        case _:
-            minute = int(read[:2]) * 60 + int(read[3:])
-            return [(0x3A, 0x3A, _seconds(minute))]
+    if len(read) == len("HH:MM"):
+        minute = int(read[:2]) * 60 + int(read[3:])
+        return [(0x3A, 0x3A, _seconds(minute))]
+    following = ("012", "0123" if read == "2" else digits, ":", "012345", digits)[len(read)]
     return [(ord(each), ord(each), _clock(read + each)) for each in following]
 
 
 @cache
 def _usual_seconds() -> Regular:
-    return concat(full_match(r"[0-5]\d(\.\d+)?"), _offset())
+    return full_match(r"[0-5]\d(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)")
 
 
 def _seconds(minute: int) -> Regular:
-    """Seconds and offset after `HH:MM:`, which is minute `minute` of the day."""
-    return alt(_usual_seconds(), _leap_second(minute))
-
-
-def _leap_second(minute: int) -> Regular:
-    """Second 60, with the offsets that make this minute the last one of a day in UTC."""
+    """Seconds and offset after `HH:MM:`, which is minute `minute` of the day: second 60 with the
+    offsets that make this minute the last one of a day in UTC."""
     east = (minute - _LAST_MINUTE) % _DAY  # of Greenwich, where clocks are ahead
     west = -east % _DAY
     offsets = [f"+{east // 60:02}:{east % 60:02}", f"-{west // 60:02}:{west % 60:02}"]
     if not east:
         offsets += ["Z", "z"]
-    return concat(words(["60"]), full_match(r"(\.\d+)?"), words(offsets))
-
-
-@cache
-def _offset() -> Regular:
-    return full_match(r"[Zz]|[+-]([01]\d|2[0-3]):[0-5]\d")
+    leap_second = concat(words(["60"]), full_match(r"(\.\d+)?"), words(offsets))
+    return alt(_usual_seconds(), leap_second)
 
 
 @cache
@@ -404,68 +364,56 @@ class FormatLanguage(Immutable):
 def format_language(name: str, draft: str) -> FormatLanguage | None:
     """The format `name` as `draft` ("draft4" … "draft2020-12") defines it; None if no draft defines
     it, which makes it an annotation."""
-    maker = _FORMATS.get(_OLD_NAMES.get(name, name))
-    return maker(draft) if maker else None
+    name = _OLD_NAMES.get(name, name)
+    if name == "relative-json-pointer":
+        return FormatLanguage(relative_json_pointer(draft == "draft2020-12"))
+    if name == "hostname" and draft in ("draft3", "draft4", "draft6"):
+        return FormatLanguage(hosts.hostname())
+    if name not in _FORMATS:
+        return None
+    note = _LEFT_OUT.get(name, "")
+    return FormatLanguage(_FORMATS[name](), exact=not note, note=note)
 
 
 def format_names() -> tuple[str, ...]:
     """The names of the formats that some draft defines."""
-    return tuple(_FORMATS)
-
-
-def _in_every_draft(make: Callable[[], Regular]) -> Callable[[str], FormatLanguage]:
-    """A format whose definition is equal in every draft."""
-    return lambda draft: FormatLanguage(make())
-
-
-def _hostname(draft: str) -> FormatLanguage:
-    if draft in ("draft3", "draft4", "draft6"):
-        return FormatLanguage(hosts.hostname())
-    note = "labels that begin with xn-- are left out: no small automaton decodes Punycode"
-    return FormatLanguage(hosts.plain_hostname(), exact=False, note=note)
-
-
-def _idn_hostname(draft: str) -> FormatLanguage:
-    note = (
-        "labels that begin with xn--, long labels outside ASCII, and accents apart from their "
-        "letters are left out: no small automaton computes Punycode, or what Unicode composes"
-    )
-    return FormatLanguage(idna.idn_hostname(), exact=False, note=note)
-
-
-def _regex(draft: str) -> FormatLanguage:
-    note = (
-        f"back-references, a second named group, groups nested more than {MOST_NESTING} deep, and "
-        "unusual ranges, properties and bounds are left out: the syntax of patterns isn't regular"
-    )
-    return FormatLanguage(regex(), exact=False, note=note)
-
-
-def _relative_json_pointer(draft: str) -> FormatLanguage:
-    return FormatLanguage(relative_json_pointer(draft == "draft2020-12"))
+    return (*_FORMATS, "relative-json-pointer")
 
 
 _OLD_NAMES: Final = {"ip-address": "ipv4", "host-name": "hostname"}
 """The names that draft 3 had for formats of later drafts."""
 
-_FORMATS: Final[dict[str, Callable[[str], FormatLanguage]]] = {
-    "date": _in_every_draft(date),
-    "time": _in_every_draft(time),
-    "date-time": _in_every_draft(date_time),
-    "duration": _in_every_draft(duration),
-    "email": _in_every_draft(hosts.email),
-    "idn-email": _in_every_draft(hosts.idn_email),
-    "hostname": _hostname,
-    "idn-hostname": _idn_hostname,
-    "ipv4": _in_every_draft(hosts.ipv4),
-    "ipv6": _in_every_draft(hosts.ipv6),
-    "uri": _in_every_draft(uri),
-    "uri-reference": _in_every_draft(uri_reference),
-    "iri": _in_every_draft(iri),
-    "iri-reference": _in_every_draft(iri_reference),
-    "uri-template": _in_every_draft(uri_template),
-    "uuid": _in_every_draft(uuid),
-    "json-pointer": _in_every_draft(json_pointer),
-    "regex": _regex,
-    "relative-json-pointer": _relative_json_pointer,
+_LEFT_OUT: Final = {
+    "hostname": "labels that begin with xn-- are left out: no small automaton decodes Punycode",
+    "idn-hostname": (
+        "labels that begin with xn--, long labels outside ASCII, and accents apart from their "
+        "letters are left out: no small automaton computes Punycode, or what Unicode composes"
+    ),
+    "regex": (
+        f"back-references, a second named group, groups nested more than {MOST_NESTING} deep, and "
+        "unusual ranges, properties and bounds are left out: the syntax of patterns isn't regular"
+    ),
 }
+"""The note on a format of whose strings some are left out."""
+
+_FORMATS: Final[dict[str, Callable[[], Regular]]] = {
+    "date": date,
+    "time": time,
+    "date-time": date_time,
+    "duration": duration,
+    "email": hosts.email,
+    "idn-email": hosts.idn_email,
+    "hostname": hosts.plain_hostname,
+    "idn-hostname": idna.idn_hostname,
+    "ipv4": hosts.ipv4,
+    "ipv6": hosts.ipv6,
+    "uri": uri,
+    "uri-reference": uri_reference,
+    "iri": iri,
+    "iri-reference": iri_reference,
+    "uri-template": uri_template,
+    "uuid": uuid,
+    "json-pointer": json_pointer,
+    "regex": regex,
+}
+"""The languages that are alike in every draft, or in all later ones."""
