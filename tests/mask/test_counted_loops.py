@@ -106,7 +106,6 @@ REASONS = {
     ROUND: """
         grammar/regular/character_dfa.py: CharacterDfa.explore
         automaton/json/precheck.py: precheck_alternatives precheck_beginning
-        automaton/leaf/table.py: LeafTable.expand
         mask/budget/token_costs.py: TokenCosts._follow
         automaton/value/names_read.py: NamesMemory.before
         mask/matcher/matcher.py: forced_text
@@ -199,8 +198,6 @@ RECURSIVE = {
         automaton/rules/item_sets.py: _Returns._shared _Returns.of
     """,
     SMALL: """
-        automaton/leaf/table.py: LeafTable._beyond LeafTable._in_trie LeafTable._plant
-        automaton/leaf/table.py: LeafTable._within_string LeafTable.state
         automaton/satisfy/quick.py: QuickCheck._can_complete QuickCheck._has_value
         automaton/satisfy/quick.py: QuickCheck._takes_members QuickCheck._takes_wanted
         mask/matcher/counting.py: CountingMatcher._accept_bytes

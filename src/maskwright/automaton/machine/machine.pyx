@@ -3,6 +3,7 @@
 from cpython.tuple cimport PyTuple_GET_SIZE
 from libc.stdint cimport int32_t
 
+from maskwright.automaton.leaf.table cimport LeafTable
 from maskwright.automaton.machine.step cimport (
     BLOCKED,
     MOST_REQUESTS,
@@ -32,9 +33,8 @@ class Added:
 
 
 cdef class Machine:
-    def __init__(self, leaves, contexts, limits=DEFAULT_LIMITS):
+    def __init__(self, LeafTable leaves not None, contexts, limits=DEFAULT_LIMITS):
         self.leaves, self.contexts, self._limits = leaves, contexts, limits
-        self._label_id, self._label_ids = leaves.label_id, leaves.label_ids
         self._gates = contexts.gates
         self.work = Work(limits)
         self._added = self._added_for_text = Added()
@@ -70,20 +70,19 @@ cdef class Machine:
         cdef MachineArrays arrays = self.arrays
         cdef Request pending[MOST_REQUESTS]
         cdef int32_t at, number = arrays.c.requests
-        cdef Py_ssize_t built = 0
+        cdef Py_ssize_t built = -self.leaves.weight
         for at in range(number):
             pending[at] = arrays.c.pending[at]
         if arrays.c.nodes_full:
             arrays.grow_nodes()
         arrays.forget()
-        before = self.leaves.weight
         for at in range(number):
             spend()
             if pending[at].second == REQUEST_ROW:
                 self.leaves.build(pending[at].first)
             else:
                 self.find_exit(<int32_t>pending[at].first, <int32_t>pending[at].second)
-        built = self.leaves.weight - before
+        built += self.leaves.weight
         if built:
             self.count_leaf_states(built)
         return 0
@@ -107,18 +106,13 @@ cdef class Machine:
         try:
             self.enter(context, label, found)
             for further, name, each in (<tuple>found)[5]:
-                other = self.label_id(name)
+                other = self.leaves.label_id(name)
                 if not arrays.has_exit(further, other):
                     self.enter(further, other, each)
         finally:
             if arrays.exit_count != before:
                 self._added.exits += arrays.exit_count - before
         return 0
-
-    cdef int32_t label_id(self, name) except -1:
-        """The number of a label in the leaf table."""
-        known = self._label_ids.get((type(name), name))
-        return self._label_id(name) if known is None else known
 
     cdef int enter(self, int32_t context, int32_t label, found) except -1:
         """Enter an exit, once the contexts are known to which it leads."""
@@ -128,7 +122,7 @@ cdef class Machine:
         kind, following = (<tuple>found)[0], (<tuple>found)[1]
         leaf, frame = (<tuple>found)[2], (<tuple>found)[4]
         if kind == POP:
-            leaf = self.label_id((<tuple>found)[3])
+            leaf = self.leaves.label_id((<tuple>found)[3])
         elif kind != BLOCKED:
             self.know_context(following)
             if frame != NO_FRAME:

@@ -192,11 +192,6 @@ class VocabularyTables:
         self._terms = alive()
         self._made = made()
 
-    def __del__(self) -> None:
-        """As with `SharedMachine`: no garbage collection is needed to free the leaves."""
-        if "leaves" in vars(self):
-            self.leaves.release()
-
     @cached_property
     def texts(self) -> TextRows:
         """The ready rows of plain text, created when they are first needed."""
