@@ -16,13 +16,15 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import json
 import os
 import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from functools import partial
 from inspect import get_annotations
 from pathlib import Path
 from types import NoneType, UnionType
@@ -55,12 +57,15 @@ LINKED: Final = "tcp://"
 for the program, though a service may have its name."""
 TRUTHS: Final = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
 """What a variable may say for a setting that is either on or off."""
-
-
 APPEARANCE: Final = frozenset(each.name for each in fields(Appearance))
-NOUNS: Final[dict[Any, str]] = {int: "whole number", float: "number"}
-DOCUMENT_TYPES: Final[dict[Any, tuple[type, ...]]] = {int: (int,), float: (int, float)}
-"""How a file writes values that aren't texts."""
+WRONG: Final[dict[Any, str]] = {
+    int: "is no whole number",
+    float: "is no number",
+    bool: "is neither true nor false",
+}
+"""What is said of a value that is none of a kind."""
+DOCUMENT_TYPES: Final[dict[Any, tuple[type, ...]]] = {int: (int,), float: (int, float), bool: ()}
+"""How a file writes values that aren't texts, but for true and false."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +91,11 @@ class Parameter(NamedTuple):
     is_list: bool
     is_required: bool
     default: Any
+
+    @property
+    def is_size(self) -> bool:
+        """Whether it is a number of bytes, which may have a unit."""
+        return isinstance(self.declared, Option) and self.declared.is_size
 
     @property
     def flag(self) -> str:
@@ -183,16 +193,12 @@ def read_options(options: type[Options], parser: CommandParser, given: list[str]
 
 def parameters_of(options: type[Any]) -> Iterator[Parameter]:
     """What the fields of a class declare, and the fields of the classes in it."""
-    for field in _own_fields(options):
+    for field in fields(options):
         annotation, declared = _annotation(options, field), description_of(field)
         if declared is not None:
             yield _parameter(field, annotation, declared)
         elif is_dataclass(annotation):
             yield from parameters_of(cast(type[Any], annotation))
-
-
-def _own_fields(options: type[Any]) -> tuple[Field[Any], ...]:
-    return fields(options)
 
 
 def _annotation(options: type[Any], field: Field[Any]) -> Any:
@@ -221,7 +227,7 @@ def _parameter(field: Field[Any], annotation: Any, declared: Argument | Option) 
 def _made(options: type[Options], values: Mapping[str, Any]) -> Options:
     """An object of a class, and of the classes in it."""
     given: dict[str, Any] = {}
-    for field in _own_fields(options):
+    for field in fields(cast(type[Any], options)):
         annotation = _annotation(options, field)
         if is_dataclass(annotation):
             given[field.name] = _made(cast(type[Any], annotation), values)
@@ -233,27 +239,20 @@ def _made(options: type[Options], values: Mapping[str, Any]) -> Options:
 
 def _declare(parser: Any, parameter: Parameter) -> None:
     declared = parameter.declared
-    about: dict[str, Any] = {
-        "help": _help(parameter).replace("%", "%%"),
-        "metavar": declared.metavar,
-    }
+    about: dict[str, Any] = {"help": _help(parameter).replace("%", "%%")}
     if parameter.kind is not bool:
-        about["type"] = _reader(parameter)
-        about["metavar"] = declared.metavar or _metavar(parameter)
+        about |= {"type": partial(_read, parameter), "metavar": _metavar(parameter)}
     if isinstance(declared, Argument):
         count = "?" if not parameter.is_required else None
         if parameter.is_list:
             count = "+" if parameter.is_required else "*"
-        default = None if parameter.is_required else parameter.default
-        parser.add_argument(parameter.name, nargs=count, default=default, **about)
+        parser.add_argument(parameter.name, nargs=count, default=parameter.default, **about)
         return
     flags = [declared.short, parameter.flag] if declared.short else [parameter.flag]
     if parameter.kind is bool:
         about["action"] = "store_true" if declared.flag else argparse.BooleanOptionalAction
-        about.pop("metavar")
     elif parameter.is_list:
-        about["action"] = "extend"
-        about["nargs"] = 1
+        about |= {"action": "extend", "nargs": 1}
     action = parser.add_argument(*flags, dest=parameter.name, default=argparse.SUPPRESS, **about)
     action.help = about["help"]  # without what `BooleanOptionalAction` adds
 
@@ -264,9 +263,9 @@ def _usage(parameters: list[Parameter]) -> Iterator[str]:
         declared = parameter.declared
         if isinstance(declared, Option):
             if parameter.is_required:
-                yield f"{parameter.flag} {declared.metavar or _metavar(parameter)}"
+                yield f"{parameter.flag} {_metavar(parameter)}"
             continue
-        shown = (declared.metavar or _metavar(parameter)) + (" ..." if parameter.is_list else "")
+        shown = _metavar(parameter) + (" ..." if parameter.is_list else "")
         yield shown if parameter.is_required else f"[{shown}]"
 
 
@@ -316,10 +315,9 @@ def _value_elsewhere(
     ):
         parser.places[parameter.name] = f"the variable {name}"
         try:
-            read = _reader(parameter)
             if parameter.is_list:
-                return [read(each.strip()) for each in text.split(",")]
-            return read(text)
+                return [_read(parameter, each.strip()) for each in text.split(",")]
+            return _read(parameter, text)
         except argparse.ArgumentTypeError as error:
             raise InputError(f"the variable {name}: {error}", param=parameter.name) from None
     return in_file.get(parameter.name, parameter.default)
@@ -341,22 +339,20 @@ def _one_of_document(parameter: Parameter, value: object) -> Any:
     kind = parameter.kind
     if kind is Mapping and isinstance(value, dict):
         return cast(dict[str, object], value)
-    if kind is bool:
-        if not isinstance(value, bool):
-            raise argparse.ArgumentTypeError(f"{value!r} is neither true nor false")
+    if kind is bool and isinstance(value, bool):
         return value
-    wanted: tuple[type, ...] = DOCUMENT_TYPES.get(kind, (str,))
-    if isinstance(parameter.declared, Option) and parameter.declared.is_size:
-        wanted = (int, str)
+    wanted = (int, str) if parameter.is_size else DOCUMENT_TYPES.get(kind, (str,))
     if isinstance(value, bool) or not isinstance(value, wanted):
-        raise argparse.ArgumentTypeError(f"{value!r} is no {NOUNS.get(kind, 'text')}")
-    return _reader(parameter)(str(value))
+        raise argparse.ArgumentTypeError(f"{value!r} {WRONG.get(kind, 'is no text')}")
+    return _read(parameter, str(value))
 
 
 def _metavar(parameter: Parameter) -> str:
+    if parameter.declared.metavar is not None:
+        return parameter.declared.metavar
     if isinstance(parameter.declared, Argument):
         return parameter.name.upper()
-    if parameter.declared.is_size:
+    if parameter.is_size:
         return "SIZE"
     if get_origin(parameter.kind) is Literal:
         return "|".join(map(str, get_args(parameter.kind)))
@@ -364,40 +360,36 @@ def _metavar(parameter: Parameter) -> str:
     return names[parameter.kind]
 
 
-def _reader(parameter: Parameter) -> Callable[[str], Any]:
-    """What turns the text of an argument into its value. Its errors are argparse's."""
-
-    def read(text: str) -> Any:
-        if get_origin(parameter.kind) is Literal:
-            known = get_args(parameter.kind)
-            if text not in known:
-                raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(known)}")
-            return text
-        if parameter.kind is Mapping:
-            return _json_object(text)
-        if isinstance(parameter.declared, Option) and parameter.declared.is_size:
-            value = size_of(text)
-            if value is None:
-                raise argparse.ArgumentTypeError(f"{text!r} is no size such as 512MiB or 2GB")
-            _check_bounds(parameter.declared, value)
-            return value
+def _read(parameter: Parameter, text: str) -> Any:
+    """The value that the text of an argument stands for. Its errors are argparse's."""
+    kind = parameter.kind
+    if get_origin(kind) is Literal:
+        known = get_args(kind)
+        if text not in known:
+            raise argparse.ArgumentTypeError(f"{text!r} is none of {', '.join(known)}")
+        return text
+    if kind is Mapping:
+        return _json_object(text)
+    if parameter.is_size:
+        value = size_of(text)
+    else:
         try:
-            value = TRUTHS[text.lower()] if parameter.kind is bool else parameter.kind(text)
+            value = TRUTHS[text.lower()] if kind is bool else kind(text)
         except (ValueError, KeyError):
-            noun = NOUNS.get(parameter.kind)
-            wrong = f"is no {noun}" if noun else "is neither true nor false"
-            raise argparse.ArgumentTypeError(f"{text!r} {wrong}") from None
-        if isinstance(parameter.declared, Option):
-            _check_bounds(parameter.declared, value)
-        return value
-
-    return read
+            value = None
+    if value is None:
+        wrong = "is no size such as 512MiB or 2GB" if parameter.is_size else WRONG[kind]
+        raise argparse.ArgumentTypeError(f"{text!r} {wrong}")
+    if isinstance(parameter.declared, Option):
+        if (least := parameter.declared.least) is not None and not value >= least:
+            raise argparse.ArgumentTypeError(f"{value} is less than {least}")
+        if (most := parameter.declared.most) is not None and not value <= most:
+            raise argparse.ArgumentTypeError(f"{value} is more than {most}")
+    return value
 
 
 def _json_object(text: str) -> dict[str, object]:
     # Only here, because few commands take one.
-    import json  # noqa: PLC0415
-
     from maskwright.json_faults import json_reason  # noqa: PLC0415
 
     try:
@@ -408,13 +400,6 @@ def _json_object(text: str) -> dict[str, object]:
     if not isinstance(value, dict):
         raise argparse.ArgumentTypeError("it must be a JSON object")
     return cast(dict[str, object], value)
-
-
-def _check_bounds(option: Option, value: Any) -> None:
-    if option.least is not None and not value >= option.least:
-        raise argparse.ArgumentTypeError(f"{value} is less than {option.least}")
-    if option.most is not None and not value <= option.most:
-        raise argparse.ArgumentTypeError(f"{value} is more than {option.most}")
 
 
 def shown_default(parameter: Parameter) -> str | None:

@@ -23,8 +23,8 @@ from maskwright.cli.options import (
     URL_HELP,
     USER_CACHE,
     WHITESPACE_HELP,
+    ServerAccess,
 )
-from maskwright.cli.process.server_access import ServerAccess
 from maskwright.grammar.schema.options import Numbers
 from maskwright.model_options import DEMO_PATH, Backend, Dtype, local_checkpoint
 from maskwright.settings import argument, option

@@ -1,11 +1,14 @@
-"""What several commands have in common of their options: help texts, and where the cache is."""
+"""What several commands have in common of their options: help texts, where the cache is, and how
+a server is asked."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from maskwright.cli.input.shipped import listed
+from maskwright.settings import option
 from maskwright.user_cache import user_cache
 
 RoutePolicyName: TypeAlias = Literal["estimate", "round-robin"]
@@ -61,6 +64,29 @@ CACHE_HELP: Final = (
 )
 
 
-def cache_folder(option: str) -> Path | None:
+def cache_folder(cache: str) -> Path | None:
     """The folder that the option `--cache` names; None for 'off'."""
-    return None if option == "off" else Path(option).expanduser()
+    return None if cache == "off" else Path(cache).expanduser()
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAccess:
+    """How a server is asked: with which key, and whom a command trusts to be the server."""
+
+    api_key: str | None = option(
+        None,
+        "The key, if the server has keys. Other users of this machine can read options; they can't "
+        "read variables.",
+        envvar="MASKWRIGHT_API_KEY",
+        metavar="KEY",
+    )
+    ca: str | None = option(
+        None,
+        "PEM file of the certificate of the server, or of its authority, if that isn't known here.",
+        metavar="FILE",
+    )
+    insecure: bool = option(
+        False,
+        "Trust any certificate of the server: nothing shows that it is the one meant.",
+        flag="--insecure",
+    )

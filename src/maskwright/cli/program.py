@@ -22,8 +22,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
-from maskwright.cli.arguments import CommandParser, read_options
+from maskwright.cli.arguments import WIDEST, CommandParser, read_options
 from maskwright.cli.input.spelling import nearest
+from maskwright.cli.output.appearance import shown_json
 from maskwright.cli.output.progress import loading
 from maskwright.cli.process.environment import prepare_environment
 from maskwright.errors import AddressError, InputError, MaskwrightError
@@ -179,23 +180,18 @@ def _drop_output() -> None:
 
 
 def _run_or_tell(arguments: list[str]) -> int:
-    """Run the command, say what was wrong if it fails, and return the exit code."""
+    """Run the command, and return the exit code. If it fails, say what was wrong; with `--json`
+    also to the program that reads standard output."""
     try:
         return _run(arguments)
     except MaskwrightError as error:
-        _tell(error)
+        if "--json" in sys.argv:
+            # Only here, because most runs have no error.
+            from maskwright.cli.input.faults import error_data  # noqa: PLC0415
+
+            print(shown_json(error_data(error)), flush=True)
+        print(f"maskwright: {error}", file=sys.stderr)
         return ADDRESS_TAKEN if isinstance(error, AddressError) else USAGE_ERROR
-
-
-def _tell(error: MaskwrightError) -> None:
-    """Say what was wrong; with `--json` also to the program that reads standard output."""
-    if "--json" in sys.argv:
-        # Only here, because most runs have no error.
-        from maskwright.cli.input.faults import error_data  # noqa: PLC0415
-        from maskwright.cli.output.appearance import shown_json  # noqa: PLC0415
-
-        print(shown_json(error_data(error)), flush=True)
-    print(f"maskwright: {error}", file=sys.stderr)
 
 
 def _run(arguments: list[str]) -> int:
@@ -254,10 +250,6 @@ def _unknown(name: str) -> str:
     hint = f"did you mean '{near}'?" if near else "'maskwright --help' names the commands"
     what = "option" if name.startswith("-") else "command"
     return f"maskwright: there is no {what} {name!r}; {hint}"
-
-
-WIDEST: Final = 100
-"""Columns of a line at most."""
 
 
 def described(rows: Mapping[str, str], indent: str = "  ") -> str:

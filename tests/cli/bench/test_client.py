@@ -8,8 +8,8 @@ from typing import Any, cast
 import pytest
 
 from maskwright.cli.bench.client import Cell, Outcome, offer
+from maskwright.cli.options import ServerAccess
 from maskwright.cli.process.reaching import client_arguments
-from maskwright.cli.process.server_access import ServerAccess
 from maskwright.errors import OverloadedError
 from maskwright.server import create_app
 from tests.bounds import PATIENCE

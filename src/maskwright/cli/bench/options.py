@@ -11,8 +11,8 @@ from maskwright.cli.options import (
     TEXT_HELP,
     URL_HELP,
     VOCABULARY_HELP,
+    ServerAccess,
 )
-from maskwright.cli.process.server_access import ServerAccess
 from maskwright.settings import argument, option
 from maskwright.workbench.choices import Kind
 

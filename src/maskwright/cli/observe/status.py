@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from maskwright.cli.options import JSON_HELP
-from maskwright.cli.process.server_access import ServerAccess
+from maskwright.cli.options import JSON_HELP, ServerAccess
 from maskwright.settings import option
 
 

@@ -8,6 +8,5 @@
 - `listening`: The socket of a server, keys of its clients, and TLS.
 - `logs`: The log of `serve`, as text or as JSON.
 - `reaching`: How commands reach a server: trust, and what is said if none answers.
-- `server_access`: The options of commands that ask a server.
 - `watching`: Doing something again whenever files change.
 """

@@ -11,8 +11,8 @@ from typing import Any, Final, TypeAlias
 import httpx
 
 from maskwright.cli.input.shapes import RegexArgument, SchemaArgument, Shape
+from maskwright.cli.options import ServerAccess
 from maskwright.cli.process.reaching import base_address, client_arguments, reaching
-from maskwright.cli.process.server_access import ServerAccess
 from maskwright.errors import AddressError, InputError
 
 OK: Final = 200

@@ -11,7 +11,7 @@ from typing import Final, TypedDict
 
 import httpx
 
-from maskwright.cli.process.server_access import ServerAccess
+from maskwright.cli.options import ServerAccess
 from maskwright.errors import AddressError, InputError, MaskwrightError
 
 TIMEOUT_SECONDS: Final = 10.0
