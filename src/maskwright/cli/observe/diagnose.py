@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -36,37 +36,27 @@ def read_traces(path: str) -> list[TraceFields]:
     remark, because the server may be writing it."""
     lines = bytes_of(path).decode("utf-8", "replace").split("\n")
     name = "standard input" if path == "-" else Path(path).name
-    if lines[-1] and not _is_json(lines[-1]):
-        remark(f"{name}:{len(lines)}: left out, since the line has no end yet")
-        lines.pop()
-    return list(_parse(lines, name))
-
-
-def _is_json(line: str) -> bool:
-    try:
-        json.loads(line)
-    except ValueError:
-        return False
-    return True
-
-
-def _parse(lines: list[str], name: str) -> Iterator[TraceFields]:
+    traces: list[TraceFields] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
+        place = f"{name}:{number}"
         try:
             fields: object = json.loads(line)
         except ValueError as error:
-            raise InputError(
-                f"{name}:{number}: not JSON: {json_reason(error, one_line=True)}"
-            ) from None
+            if number == len(lines):
+                remark(f"{place}: left out, since the line has no end yet")
+                break
+            reason = json_reason(error, one_line=True)
+            raise InputError(f"{place}: not JSON: {reason}") from None
         if not isinstance(fields, dict):
-            raise InputError(f"{name}:{number}: not a JSON object, so no trace")
+            raise InputError(f"{place}: not a JSON object, so no trace")
         found = cast(TraceFields, fields)
         missing = [each for each in NEEDED if not isinstance(found.get(each), int | float | str)]
         if missing:
-            raise InputError(f"{name}:{number}: no trace of a request: {missing[0]} is missing")
-        yield found
+            raise InputError(f"{place}: no trace of a request: {missing[0]} is missing")
+        traces.append(found)
+    return traces
 
 
 STAGES: Final[Mapping[str, str]] = {
@@ -109,51 +99,38 @@ def timed_requests(traces: Iterable[TraceFields]) -> list[TimedRequest]:
 
 
 def _timed(trace: TraceFields) -> TimedRequest:
-    stages = _stages(trace)
+    def number(name: str) -> float:  # 0 if the request ended before that part of it began
+        return float(trace.get(name) or 0.0)
+
+    # Waits for masks and preemptions are parts of prefill and decoding; they are taken off
+    # decoding first, where most of them are.
+    late, preempted = number("late_ms"), number("preempted_ms")
+    prefill, decode = number("prefill_ms"), number("decode_ms")
+    stages = {
+        "compile": number("compile_ms"),
+        "queue": number("queue_ms"),
+        "prefill": max(0.0, prefill - max(0.0, late + preempted - decode)),
+        "decode": max(0.0, decode - late - preempted),
+        "masks": late,
+        "preemption": preempted,
+        "reader": number("paused_ms"),
+    }
     # The request of several choices lasts until the last of them, which is this one.
-    whole = max(_number(trace, "request_ms"), sum(stages.values()))
-    rest = whole - sum(stages.values())
-    stages["server"] = min(rest, _before_first_text(trace)) if trace.get("stream") else rest
-    stages["reader"] += rest - stages["server"]
+    whole = max(number("request_ms"), sum(stages.values()))
+    stages["server"] = rest = whole - sum(stages.values())
+    if trace.get("stream"):
+        # What it spent in the server after its first text was sent, it waited for its reader.
+        engine = stages["compile"] + stages["queue"] + prefill
+        stages["server"] = min(rest, max(0.0, number("client_ttft_ms") - engine))
+        stages["reader"] += rest - stages["server"]
+    counts = ("prompt_tokens", "cached_tokens", "completion_tokens", "preemptions", "questions")
     return TimedRequest(
         request_id=trace["request_id"],
         received=trace["received"],
         whole=whole,
-        stages={name: stages[name] for name in STAGES},
-        prompt_tokens=int(_number(trace, "prompt_tokens")),
-        cached_tokens=int(_number(trace, "cached_tokens")),
-        completion_tokens=int(_number(trace, "completion_tokens")),
-        preemptions=int(_number(trace, "preemptions")),
-        questions=int(_number(trace, "questions")),
+        stages=stages,
+        **{name: int(number(name)) for name in counts},
     )
-
-
-def _stages(trace: TraceFields) -> dict[str, float]:
-    """The stages but that of the server. Waits for masks and preemptions are parts of prefill and
-    decoding; they are taken off decoding first, where most of them are."""
-    lost = {"masks": _number(trace, "late_ms"), "preemption": _number(trace, "preempted_ms")}
-    prefill, decode = _number(trace, "prefill_ms"), _number(trace, "decode_ms")
-    off = sum(lost.values())
-    return {
-        "compile": _number(trace, "compile_ms"),
-        "queue": _number(trace, "queue_ms"),
-        "prefill": max(0.0, prefill - max(0.0, off - decode)),
-        "decode": max(0.0, decode - off),
-        **lost,
-        "reader": _number(trace, "paused_ms"),
-    }
-
-
-def _before_first_text(trace: TraceFields) -> float:
-    """Milliseconds that a streamed request spent in the server before its first text was sent. What
-    it spent there later, it waited for its reader."""
-    engine = ("compile_ms", "queue_ms", "prefill_ms")
-    return max(0.0, _number(trace, "client_ttft_ms") - sum(_number(trace, n) for n in engine))
-
-
-def _number(trace: TraceFields, name: str) -> float:
-    """A field, 0 if the request ended before that part of it began."""
-    return float(trace.get(name) or 0.0)
 
 
 FEWEST: Final = 4
@@ -209,11 +186,6 @@ class Diagnosis:
     preempted: int
     longest: tuple[TimedRequest, ...]
     littles_law: LittlesLaw | None
-
-    @property
-    def advice(self) -> str:
-        """What to do about the culprit."""
-        return ADVICE[self.culprit]
 
 
 def diagnose_requests(requests: Sequence[TimedRequest], share: float) -> Diagnosis:
@@ -301,15 +273,14 @@ def run(options: DiagnoseOptions) -> None:
     ]
     found = diagnose_requests(timed_requests(lines), options.share)
     target = None if options.plot is None else open_picture(options.plot)
-    print(shown_json(document(found)) if options.as_json else diagnosis_text(found, output_width()))
+    if options.as_json:
+        advised = {"verdict": verdict(found), "advice": ADVICE[found.culprit]}
+        print(shown_json({**asdict(found), **advised}))
+    else:
+        print(diagnosis_text(found, output_width()))
     if target is not None:
         title = f"The slowest requests: most of the difference is {STAGES[found.culprit]}"
         target.write_text(draw_charts(diagnosis_charts(found), title))
-
-
-def document(found: Diagnosis) -> dict[str, object]:
-    """The diagnosis as a JSON object. Times are in milliseconds unless they are named seconds."""
-    return {**asdict(found), "verdict": verdict(found), "advice": found.advice}
 
 
 def verdict(found: Diagnosis) -> str:
@@ -324,23 +295,22 @@ def verdict(found: Diagnosis) -> str:
 
 def diagnosis_text(found: Diagnosis, width: int) -> str:
     """The diagnosis as sentences and a table, in lines of at most `width` characters."""
-    texts = [verdict(found), *_details(found), found.advice]
+    texts = [verdict(found), *_details(found), ADVICE[found.culprit]]
     if found.littles_law is not None:
         texts.append(law_text(found.littles_law))
+    middle, slowest = found.middle, found.slowest
+    times = [(n, middle.stages[n], slowest.stages[n], found.excess[n]) for n in STAGES]
+    times.append(("all", middle.whole, slowest.whole, slowest.whole - middle.whole))
     rows: list[Row] = [
         {
             "stage": name,
-            "middle ms": found.middle.stages[name],
-            "slowest ms": found.slowest.stages[name],
-            "excess ms": found.excess[name],
+            "middle ms": round(usual, 1),
+            "slowest ms": round(slow, 1),
+            "excess ms": round(excess, 1) + 0.0,  # no -0
         }
-        for name in STAGES
+        for name, usual, slow, excess in times
     ]
-    whole = found.middle.whole, found.slowest.whole
-    rows.append({"stage": "all", "middle ms": whole[0], "slowest ms": whole[1],
-                 "excess ms": whole[1] - whole[0]})  # fmt: skip
-    lines = [{key: _rounded(cell) for key, cell in row.items()} for row in rows]
-    return "\n".join(paragraph(text, width) for text in texts) + f"\n\n{lay_out(lines, width)}"
+    return "\n".join(paragraph(text, width) for text in texts) + f"\n\n{lay_out(rows, width)}"
 
 
 def law_text(law: LittlesLaw) -> str:
@@ -349,20 +319,14 @@ def law_text(law: LittlesLaw) -> str:
         f"Little's law: {law.rate:.3g} requests a second × {law.mean_seconds:.3g} s = "
         f"{law.product:.3g} in the system; counted {law.counted:.3g}, at most {law.most}"
     )
-    match law.verdict:
-        case "holds":
-            return f"{sums}. The law holds: the server keeps up."
-        case "grows":
-            return (
-                f"{sums}. The queue grows: requests of the last quarter take {law.growth:.1f} "
-                "times as long as in the second. More arrive than the server serves."
-            )
-        case "too short":
-            return f"{sums}. {law.seconds:.3g} s of arrivals are too short to say whether it holds."
-        case "differs":
-            return (
-                f"{sums}. The two differ: requests are missing from the file, or the clock was set."
-            )
+    said: dict[Stability, str] = {
+        "holds": "The law holds: the server keeps up.",
+        "grows": f"The queue grows: requests of the last quarter take {law.growth:.1f} times as "
+        "long as in the second. More arrive than the server serves.",
+        "too short": f"{law.seconds:.3g} s of arrivals are too short to say whether it holds.",
+        "differs": "The two differ: requests are missing from the file, or the clock was set.",
+    }
+    return f"{sums}. {said[law.verdict]}"
 
 
 def _details(found: Diagnosis) -> list[str]:
@@ -370,12 +334,18 @@ def _details(found: Diagnosis) -> list[str]:
     slow, middle = found.slowest, found.middle
     match found.culprit:
         case "decode":
-            return [
+            slow_ms, middle_ms = (
+                group.stages["decode"] / max(1.0, group.completion_tokens)
+                for group in (slow, middle)
+            )
+            texts = [
                 f"Their answers have {slow.completion_tokens:,.0f} tokens, others "
-                f"{middle.completion_tokens:,.0f}; a token takes {_ms(_each(slow))} against "
-                f"{_ms(_each(middle))}.",
-                *_waited(slow),
+                f"{middle.completion_tokens:,.0f}; a token takes {_ms(slow_ms)} against "
+                f"{_ms(middle_ms)}."
             ]
+            if (masks := slow.stages["masks"]) >= WORTH_SAYING * slow.whole:
+                texts.append(f"They waited for masks too, for {_ms(masks)}: {ADVICE['masks']}")
+            return texts
         case "prefill":
             return [
                 f"Of their prompts {slow.computed_prompt_tokens:,.0f} tokens were not in the "
@@ -387,25 +357,8 @@ def _details(found: Diagnosis) -> list[str]:
             return []
 
 
-def _waited(slow: GroupTimes) -> list[str]:
-    """What the slowest requests have waited for masks beside decoding, if that is noticeable."""
-    masks = slow.stages["masks"]
-    if masks < WORTH_SAYING * slow.whole:
-        return []
-    return [f"They waited for masks too, for {_ms(masks)}: {ADVICE['masks']}"]
-
-
-def _each(group: GroupTimes) -> float:
-    """Milliseconds of decoding for each token."""
-    return group.stages["decode"] / max(1.0, group.completion_tokens)
-
-
 def _ms(value: float) -> str:
     return f"{value / 1000:.3g} s" if value >= 1000 else f"{value:.3g} ms"
-
-
-def _rounded(cell: float | int | str | None) -> float | int | str | None:
-    return round(cell, 1) + 0.0 if isinstance(cell, float) else cell  # no -0
 
 
 SHORTEST: Final = 10
@@ -458,7 +411,9 @@ def check_littles_law(requests: Sequence[TimedRequest]) -> LittlesLaw | None:
     rate = (len(requests) - 1) / seconds  # intervals between arrivals
     mean = sum(one.whole for one in requests) / len(requests) / 1000
     counted, most = _follow(requests, begin, end)
-    growth = _growth(requests)
+    quarter = len(requests) // 4
+    early = sum(one.whole for one in requests[quarter : 2 * quarter])
+    growth = sum(one.whole for one in requests[-quarter:]) / early if early else 1.0
     product = rate * mean
     if growth >= GROWTH and mean > 0:
         verdict: Stability = "grows"
@@ -483,12 +438,3 @@ def _follow(requests: Sequence[TimedRequest], begin: float, end: float) -> tuple
         most = max(most, there)
     area += there * (end - now)
     return area / (end - begin), most
-
-
-def _growth(requests: Sequence[TimedRequest]) -> float:
-    quarter = len(requests) // 4
-    if quarter < 3:
-        return 1.0
-    early = sum(one.whole for one in requests[quarter : 2 * quarter])
-    late = sum(one.whole for one in requests[-quarter:])
-    return late / early if early else 1.0
