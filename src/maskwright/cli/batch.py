@@ -15,7 +15,7 @@ import asyncio
 import json
 import sys
 import time
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -27,14 +27,13 @@ from maskwright.cli.bulk.given_work import (
     PromptTemplate,
     extraction_of,
     journals_of,
-    refuse_beside_requests,
     template_of,
 )
-from maskwright.cli.bulk.run import BatchRun, Prices, Sending, ask_server, report_row, report_text
+from maskwright.cli.bulk.run import BatchRun, Prices, ask_server, report_row, report_text
 from maskwright.cli.bulk.sources import format_of, require_pyarrow, table_rows, write_parquet
 from maskwright.cli.bulk.work import RecordWork
 from maskwright.cli.options import cache_folder
-from maskwright.cli.process.reaching import client_arguments
+from maskwright.cli.process.reaching import ClientArguments, client_arguments
 from maskwright.errors import AddressError, InputError
 
 RESERVED: Final = frozenset(
@@ -43,6 +42,10 @@ RESERVED: Final = frozenset(
 """Fields that lines of results and failures have anyway."""
 SHOWN_OF_REASON: Final = 300
 """Most characters of a reason that the report shows."""
+OF_REQUESTS: Final = (
+    *("schema", "prompt_template", "system", "max_tokens", "temperature", "seed", "body", "carry"),
+)
+"""Options that would change requests which stand in the input."""
 
 
 def run(options: BatchOptions) -> int:
@@ -50,30 +53,27 @@ def run(options: BatchOptions) -> int:
     connection = client_arguments(options.access)
     if options.output.endswith(".parquet"):
         require_pyarrow()  # before anything is asked
-    named: dict[str, object] = {} if options.name is None else {"model": options.name}
-    sampled = replace(options, temperature=options.temperature or 0.0)
-    fields = sampling_fields(sampled) | named
     path = Path(options.input)
     source = format_of(path, options.input_format)
     if clash := sorted(RESERVED & set(options.carry)):
         raise InputError(f"--carry {clash[0]}: each result has a field of this name", param="carry")
     work: RecordWork
     if source == "openai":
-        refuse_beside_requests(
-            schema=options.schema,
-            prompt_template=options.prompt_template,
-            system=options.system,
-            max_tokens=options.max_tokens,
-            temperature=options.temperature,
-            seed=options.seed,
-            body=options.body or None,
-            carry=options.carry or None,
-        )
+        for name in OF_REQUESTS:
+            if getattr(options, name) not in (None, {}, []):
+                raise InputError(
+                    f"--{name.replace('_', '-')}: the input has whole requests, which are sent as "
+                    "they stand",
+                    param=name,
+                )
         # Only here, because it imports the models of requests.
         from maskwright.cli.bulk.batch_file import BatchFile  # noqa: PLC0415
 
         work = BatchFile(path)
     else:
+        fields = sampling_fields(replace(options, temperature=options.temperature or 0.0))
+        if options.name is not None:
+            fields["model"] = options.name
         template = PromptTemplate(template_of(options.prompt_template), options.system)
         work = extraction_of(
             path, source, template, options.schema, {**fields, **options.body}, options.carry
@@ -82,13 +82,12 @@ def run(options: BatchOptions) -> int:
     prices = Prices(
         options.price_prompt, options.price_completion, options.price_cached, options.price_hour
     )
-    sending = Sending(options.concurrency, options.retries, options.timeout, connection)
     with closing(
         BatchRun(
             work, results, failed, overwrite=options.overwrite, retry_failed=options.retry_failed
         )
     ) as run:
-        seconds, sent_again = _ask_all(run, sending, options.url, options.model, options.cache)
+        seconds, sent_again = _ask_all(run, options, connection)
     if options.output.endswith(".parquet"):
         write_parquet(Path(options.output), table_rows(results))
     row = report_row(run.counts, seconds, sent_again, prices)
@@ -99,7 +98,7 @@ def run(options: BatchOptions) -> int:
 
 
 def _ask_all(
-    run: BatchRun, sending: Sending, url: str | None, model: str | None, cache: str
+    run: BatchRun, options: BatchOptions, connection: ClientArguments
 ) -> tuple[float, int]:
     """Ask for all that is left; returns the seconds it took, and how often requests were sent
     again. Serves the model in this process if there is no address."""
@@ -107,13 +106,18 @@ def _ask_all(
         return 0.0, 0
     begun = time.monotonic()
     try:
-        if url is not None:
-            return _timed(run, sending, url)
-        # Imports torch, which is not needed to ask another server.
-        from maskwright.cli.own_server import own_server  # noqa: PLC0415
+        with ExitStack() as closing:
+            address = options.url
+            if address is None:
+                # Imports torch, which is not needed to ask another server.
+                from maskwright.cli.own_server import own_server  # noqa: PLC0415
 
-        with own_server(model, cache_folder(cache)) as address:
-            return _timed(run, sending, address)
+                own = own_server(options.model, cache_folder(options.cache))
+                address = closing.enter_context(own)
+            asked = time.monotonic()
+            how = options.concurrency, options.retries, options.timeout
+            sent_again = asyncio.run(ask_server(run, address, connection, *how))
+            return time.monotonic() - asked, sent_again
     except (AddressError, KeyboardInterrupt):
         done, total = run.counts.finished, run.counts.total
         print(
@@ -157,9 +161,3 @@ def _check_server(url: str | None, model: str | None) -> None:
         named = False
     if not named:
         raise InputError(f"--url {url}: this is no address of a server", param="url")
-
-
-def _timed(run: BatchRun, sending: Sending, address: str) -> tuple[float, int]:
-    begun = time.monotonic()
-    sent_again = asyncio.run(ask_server(run, sending, address))
-    return time.monotonic() - begun, sent_again

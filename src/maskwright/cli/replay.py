@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from contextlib import ExitStack
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, Final
 
@@ -132,7 +132,6 @@ class Replayer:
         """Raises InputError for settings that this version doesn't have."""
         self._loaded = loaded
         self._traces: list[RequestTrace] = []
-        self._closing = ExitStack()
         try:
             config = EngineConfig(
                 canonical=settings["canonical"],
@@ -152,11 +151,11 @@ class Replayer:
         self._app = create_app(self._engine, server, [self._traces.append])
 
     def __enter__(self) -> Replayer:
-        self._closing.enter_context(self._engine)
+        self._engine.__enter__()
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._closing.close()
+    def __exit__(self, *about: Any) -> None:
+        self._engine.__exit__(*about)
 
     @property
     def fingerprint(self) -> str:
@@ -169,8 +168,8 @@ class Replayer:
         adapter = line.get("adapter")
         if adapter is not None and adapter not in self._engine.adapters:
             raise InputError(f"it needs --adapter {adapter}=FOLDER", param="adapter")
-        made = self._generate(str(line["route"]), replayable(line))
-        prompt, output = list(made.exchange.prompts[0]), list(made.exchange.generations[0].output)
+        made = self._generate(line["route"], replayable(line)).exchange
+        prompt, output = list(made.prompts[0]), list(made.generations[0].output)
         traced = line["output_token_ids"]
         if line["finish_reason"] in CUT_SHORT:
             output = output[: len(traced)]
@@ -212,10 +211,7 @@ def replayable(line: TraceFields) -> dict[str, Any]:
 
 
 def _compare(where: str, traced: list[int], replayed: list[int]) -> Difference | None:
-    if traced == replayed:
-        return None
-    shorter = min(len(traced), len(replayed))
-    pairs = enumerate(zip(traced, replayed, strict=False))
-    at = next((at for at, (one, other) in pairs if one != other), shorter)
-    ends = (tokens[at] if at < len(tokens) else None for tokens in (traced, replayed))
-    return Difference(where, at, *ends)
+    for at, (one, other) in enumerate(zip_longest(traced, replayed)):
+        if one != other:
+            return Difference(where, at, one, other)
+    return None

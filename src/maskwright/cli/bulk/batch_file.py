@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -15,7 +16,6 @@ from maskwright.cli.bulk.work import (
     TokenUse,
     WorkItem,
     WorkResult,
-    digest_of,
     is_cut_off,
     token_use,
     verdict_on,
@@ -52,7 +52,8 @@ class BatchFile:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._schemas: dict[str, InstanceCheck] = {}
+        # Many requests of a file usually share a schema.
+        self._check_of = lru_cache(MOST_SCHEMAS)(InstanceCheck)
 
     def items(self) -> Iterator[WorkItem]:
         """Raises InputError for a line that is no request, and for a `custom_id` that comes
@@ -95,15 +96,6 @@ class BatchFile:
             case _:
                 return TokenUse()
 
-    def _schema(self, schema: dict[str, object]) -> InstanceCheck:
-        """The schema of a request, which many requests of a file usually share."""
-        digest = digest_of(schema)
-        if digest not in self._schemas:
-            if len(self._schemas) >= MOST_SCHEMAS:
-                self._schemas.clear()
-            self._schemas[digest] = InstanceCheck(json.dumps(schema))
-        return self._schemas[digest]
-
     def _verdict(self, request: dict[str, object], answer: object) -> AnswerVerdict:
         """Check a chat completion under the schema of its request. Answers of other endpoints,
         calls of tools, and refusals are taken as they are."""
@@ -112,7 +104,7 @@ class BatchFile:
                 {"response_format": {"type": "json_schema", "json_schema": {"schema": schema}}},
                 {"choices": list(choices)},
             ):
-                check = self._schema(cast(dict[str, object], schema))
+                check = self._check_of(json.dumps(schema))
             case _:
                 return AnswerVerdict()
         verdict = AnswerVerdict()

@@ -50,25 +50,21 @@ class PromptTemplate(Immutable):
         if self.system is not None:
             before = [{"role": "system", "content": self.system}]
         if self.template is not None:
-            return [
-                *before,
-                _user(PLACE.sub(lambda found: _filled(fields, found[1]), self.template)),
-            ]
+            text = PLACE.sub(lambda found: _filled(fields, found[1]), self.template)
+            return [*before, {"role": "user", "content": text}]
         for name in USUAL:
             value = fields.get(name)
             if name == "messages" and isinstance(value, list):
                 return [*before, *value]
             if isinstance(value, str):
-                return [*before, _user(value)]
-        example = f"'{{{{{_longest(fields)}}}}}'"
+                return [*before, {"role": "user", "content": value}]
+        # The field with the longest text is likely to be what is asked about.
+        texts = {name: len(value) for name, value in fields.items() if isinstance(value, str)}
+        example = max(texts, key=texts.__getitem__, default="FIELD")
         raise InputError(
             f"the record has none of the fields {', '.join(USUAL)}; it has {_named(fields)}. "
-            f"--prompt-template says what is asked, such as {example}"
+            f"--prompt-template says what is asked, such as '{{{{{example}}}}}'"
         )
-
-
-def _user(text: str) -> object:
-    return {"role": "user", "content": text}
 
 
 def _filled(fields: dict[str, object], name: str) -> str:
@@ -78,12 +74,6 @@ def _filled(fields: dict[str, object], name: str) -> str:
         raise InputError(f"the record has no field {name!r}{hint}; it has {_named(fields)}")
     value = fields[name]
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-
-
-def _longest(fields: dict[str, object]) -> str:
-    """The field with the longest text, which is likely to be what is asked about."""
-    texts = {name: value for name, value in fields.items() if isinstance(value, str)}
-    return max(texts, key=lambda name: len(texts[name]), default="FIELD")
 
 
 def _named(fields: dict[str, object]) -> str:
@@ -120,14 +110,12 @@ class Extraction(Immutable):
             code, reason = _error(answer)
             return self.refused(item, code, reason, answer.attempts)
         body = cast(dict[str, Any], answer.body)
-        try:
-            choice: dict[str, Any] = body["choices"][0]
-            text: object = choice["message"]["content"]
-        except (KeyError, IndexError, TypeError):
-            text, choice = None, {}
         usage = body.get("usage")
-        if not isinstance(text, str):
-            return self._invalid(item, "no_text", "the answer has no text", "", usage, answer)
+        match body:
+            case {"choices": [{"message": {"content": str(text)}}, *_]}:
+                pass
+            case _:
+                return self._invalid(item, "no_text", "the answer has no text", "", usage, answer)
         if is_cut_off(body):
             return self._invalid(item, "cut_off", CUT_OFF, text, usage, answer)
         if self.schema is None:
@@ -268,14 +256,3 @@ def journals_of(output: str, failures: str | None) -> tuple[Path, Path]:
     if failed.resolve() == results.resolve():
         raise InputError("results and failures need two files", param="failures")
     return results, failed
-
-
-def refuse_beside_requests(**options: object) -> None:
-    """Refuse what would change requests that stand in the input. Raises InputError."""
-    for name, value in options.items():
-        if value is not None:
-            raise InputError(
-                f"--{name.replace('_', '-')}: the input has whole requests, which are sent as they "
-                "stand",
-                param=name,
-            )

@@ -20,7 +20,7 @@ import shutil
 import sys
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 from typing import Final, NoReturn
@@ -77,14 +77,12 @@ class Prices(Immutable):
     cached: float | None = None
     hour: float = 0.0
 
-    def of_tokens(self, use: TokenUse) -> float:
-        cached = self.prompt if self.cached is None else self.cached
-        fresh = use.prompt - use.cached
-        return (fresh * self.prompt + use.cached * cached + use.completion * self.completion) / 1e6
-
     def cost(self, use: TokenUse, seconds: float) -> float:
         """The cost of tokens, and of a machine for some seconds."""
-        return self.of_tokens(use) + self.hour * seconds / 3600
+        cached = self.prompt if self.cached is None else self.cached
+        fresh = use.prompt - use.cached
+        tokens = fresh * self.prompt + use.cached * cached + use.completion * self.completion
+        return tokens / 1e6 + self.hour * seconds / 3600
 
     @property
     def are_given(self) -> bool:
@@ -115,11 +113,10 @@ def report_row(
         "completion_tokens": counts.use.completion,
     }
     if prices.are_given:
-        row["cost"] = round(prices.cost(counts.use, seconds), 6)
-        finished = counts.finished
-        row["cost_of_1000_records"] = (
-            round(1000 * prices.cost(counts.use, seconds) / finished, 6) if finished else 0.0
-        )
+        cost = prices.cost(counts.use, seconds)
+        row["cost"] = round(cost, 6)
+        each = cost / counts.finished if counts.finished else 0.0
+        row["cost_of_1000_records"] = round(1000 * each, 6)
     return row
 
 
@@ -282,7 +279,9 @@ class Sender:
             else:
                 self._answered = True
                 if response.status_code not in BY_CHANCE or last:
-                    self._is_back()
+                    if self._is_away:
+                        self._is_away = False
+                        self._tell(f"{self._client.base_url} answers again")
                     return _answer(response, attempt)
                 trouble, asked_to_wait = f"{response.status_code}", _retry_after(response)
             wait = _wait(attempt, asked_to_wait)
@@ -301,11 +300,6 @@ class Sender:
         self._tell(
             f"{self._client.base_url}: {trouble}; asking again for {max(left, 1):.0f} s or more"
         )
-
-    def _is_back(self) -> None:
-        if self._is_away:
-            self._is_away = False
-            self._tell(f"{self._client.base_url} answers again")
 
 
 def _answer(response: httpx.Response, attempts: int) -> ServerAnswer:
@@ -340,30 +334,6 @@ def _own_wait(attempt: int) -> float:
     return min(LONGEST_WAIT_S, FIRST_WAIT_S * 2 ** (attempt - 1))
 
 
-class Done(Struct):
-    """What earlier runs have done: the digests of the requests of records that have a result, and
-    of those that have failed."""
-
-    results: dict[Key, object] = field(default_factory=dict[Key, object])
-    failures: dict[Key, object] = field(default_factory=dict[Key, object])
-
-    def __contains__(self, key: Key) -> bool:
-        return key in self.results or key in self.failures
-
-    def read(self, journal: Journal, digests: dict[Key, object], work: RecordWork) -> None:
-        """Add the lines of a journal to one of the two. Raises InputError for a line of another
-        kind, and for a record that is done twice."""
-        for number, line in enumerate(journal.objects(), 1):
-            key = work.key_of(line)
-            if key is None:
-                raise InputError(
-                    f"{journal.path}:{number} is no line of such results; give another file"
-                )
-            if key in self:
-                raise InputError(f"{journal.path}:{number}: the record {key!r} is done twice")
-            digests[key] = line.get("digest")
-
-
 class BatchRun:
     """One run over a piece of work, which writes to two journals."""
 
@@ -381,7 +351,8 @@ class BatchRun:
         InputError."""
         self.counts = RunCounts()
         self._work = work
-        self._done = Done()
+        self._done: dict[Key, object] = {}
+        self._failed: dict[Key, object] = {}
         with ExitStack() as opened:
             self._results = Journal(results)
             opened.callback(self._results.close)
@@ -391,15 +362,12 @@ class BatchRun:
                 self._results.clear()
             if overwrite or retry_failed:
                 self._failures.clear()
-            self._done.read(self._results, self._done.results, work)
-            self._done.read(self._failures, self._done.failures, work)
+            self._read(self._results, self._done)
+            self._read(self._failures, self._failed)
             self._forget(self._check(results))
             self._note()
-            self._close = opened.pop_all().close
-
-    def close(self) -> None:
-        """Close the journals, which releases their locks."""
-        self._close()
+            self.close = opened.pop_all().close
+            """Closes the journals, which releases their locks."""
 
     async def ask_all(self, sender: Sender, concurrency: int) -> None:
         """Ask for every record that is not done. Raises what `Sender.send` raises, after which
@@ -414,7 +382,7 @@ class BatchRun:
 
         try:
             async with progress_bar(self.counts):
-                await run_all(self._left(), ask, concurrency)
+                await run_all(filter(self._is_left, self._work.items()), ask, concurrency)
         finally:
             await results.settle()
             await failures.settle()
@@ -427,8 +395,21 @@ class BatchRun:
             return self._work.refused(item, "timeout", "no answer came in time")
         return self._work.result(item, answer)
 
-    def _left(self) -> Iterator[WorkItem]:
-        return (item for item in self._work.items() if item.key not in self._done)
+    def _is_left(self, item: WorkItem) -> bool:
+        return item.key not in self._done and item.key not in self._failed
+
+    def _read(self, journal: Journal, digests: dict[Key, object]) -> None:
+        """Add the digests of the requests of a journal's records, by their keys. Raises InputError
+        for a line of another kind, and for a record that is done twice."""
+        for number, line in enumerate(journal.objects(), 1):
+            key = self._work.key_of(line)
+            if key is None:
+                raise InputError(
+                    f"{journal.path}:{number} is no line of such results; give another file"
+                )
+            if key in self._done or key in self._failed:
+                raise InputError(f"{journal.path}:{number}: the record {key!r} is done twice")
+            digests[key] = line.get("digest")
 
     def _check(self, results: Path) -> set[Key]:
         """Count the records, and see that those which have results are still what they were;
@@ -436,23 +417,23 @@ class BatchRun:
 
         Raises InputError also if there is nothing that could be asked, so that nothing is kept of a
         run whose prompt or whose file is not what was meant."""
-        changed = set(self._done.failures)
+        changed = set(self._failed)
         seen = impossible = 0
         problem = ""
         for item in self._work.items():
             self.counts.total += 1
-            seen += item.key in self._done.results
-            if self._done.results.get(item.key, item.digest) != item.digest:
+            seen += item.key in self._done
+            if self._done.get(item.key, item.digest) != item.digest:
                 raise InputError(
                     f"{results} has results of other requests: the record {item.key!r}, the "
                     "schema or an option has changed; --overwrite begins anew"
                 )
-            if self._done.failures.get(item.key, item) == item.digest:
+            if self._failed.get(item.key, item) == item.digest:
                 changed.discard(item.key)
             if item.body is None:
                 impossible += 1
                 problem = problem or item.problem or ""
-        if seen < len(self._done.results):
+        if seen < len(self._done):
             raise InputError(
                 f"{results} has results of records that the input doesn't have; "
                 "--overwrite begins anew"
@@ -470,20 +451,17 @@ class BatchRun:
         self._failures.clear()
         self._failures.append(b"".join(map(line_of, kept)))
         for key in changed:
-            del self._done.failures[key]
+            del self._failed[key]
 
     def _note(self) -> None:
         """Count what is done."""
-        for line in self._results.objects():
-            self._note_result(line)
-        for line in self._failures.objects():
-            self._note_result(line)
-            self.counts.failures[_code_of(line)] += 1
-
-    def _note_result(self, line: dict[str, object]) -> None:
-        self.counts.before += 1
-        self.counts.unchecked += "unchecked" in line
-        self.counts.use += self._work.use_of(line)
+        for journal in (self._results, self._failures):
+            for line in journal.objects():
+                self.counts.before += 1
+                self.counts.unchecked += "unchecked" in line
+                self.counts.use += self._work.use_of(line)
+                if journal is self._failures:
+                    self.counts.failures[_code_of(line)] += 1
 
     def _count(self, outcome: WorkResult) -> None:
         use = self._work.use_of(outcome.line)
@@ -506,25 +484,23 @@ def _code_of(line: dict[str, object]) -> str:
             return "unknown"
 
 
-class Sending(Immutable):
-    """How requests are sent. `concurrency`: how many at a time. `retries`: how often one is sent
-    again. `timeout`: seconds to wait for an answer."""
-
-    concurrency: int
-    retries: int
-    timeout: float
-    connection: ClientArguments
-
-
-async def ask_server(run: BatchRun, sending: Sending, url: str) -> int:
+async def ask_server(
+    run: BatchRun,
+    url: str,
+    connection: ClientArguments,
+    concurrency: int,
+    retries: int,
+    seconds: float,
+) -> int:
     """Ask a server for all that is left of a run; returns how often requests were sent again.
-    `url`: with or without `/v1`."""
-    limits = httpx.Limits(max_connections=sending.concurrency)
-    timeout = httpx.Timeout(sending.timeout, connect=10.0)
+    `url`: with or without `/v1`. `concurrency`: requests at a time. `seconds`: to wait for an
+    answer."""
+    limits = httpx.Limits(max_connections=concurrency)
+    timeout = httpx.Timeout(seconds, connect=10.0)
     async with httpx.AsyncClient(
-        base_url=base_address(url), limits=limits, timeout=timeout, **sending.connection
+        base_url=base_address(url), limits=limits, timeout=timeout, **connection
     ) as client:
-        sender = Sender(client, retries=sending.retries, tell=note)
+        sender = Sender(client, retries=retries, tell=note)
         await sender.find_model()
-        await run.ask_all(sender, sending.concurrency)
+        await run.ask_all(sender, concurrency)
         return sender.sent_again

@@ -115,32 +115,23 @@ def _read_csv(path: Path, delimiter: str) -> Iterator[InputRecord]:
     csv.field_size_limit(sys.maxsize >> 32)
     with path.open(encoding="utf-8-sig", newline="") as text:
         rows = csv.DictReader(text, delimiter=delimiter)
-        index = 0
-        while True:
-            try:
-                row = cast(dict[Any, Any], next(rows))
-            except StopIteration:
-                return
-            except UnicodeDecodeError:
-                raise InputError(_no_utf8(path), param="input") from None
-            except csv.Error as error:
-                raise InputError(
-                    f"{path}, line {rows.reader.line_num}: {error}", param="input"
-                ) from None
-            place = f"line {rows.line_num}"
-            if None in row or None in row.values():
-                count, wanted = _width(row), len(rows.fieldnames or ())
-                problem = f"it has {amount(count, 'field')}, and the first row has {wanted}"
-                yield InputRecord(index, problem=problem, place=place)
-            else:
-                yield InputRecord(index, row, place=place)
-            index += 1
-
-
-def _width(row: dict[Any, Any]) -> int:
-    """The number of fields of a row; `csv` keeps surplus ones under None."""
-    named = sum(value is not None for name, value in row.items() if name is not None)
-    return named + len(row.get(None, ()))
+        try:
+            for index, given in enumerate(rows):
+                row = cast(dict[Any, Any], given)
+                surplus = row.pop(None, ())
+                place = f"line {rows.line_num}"
+                if surplus or None in row.values():
+                    count = sum(value is not None for value in row.values()) + len(surplus)
+                    wanted = len(rows.fieldnames or ())
+                    problem = f"it has {amount(count, 'field')}, and the first row has {wanted}"
+                    yield InputRecord(index, problem=problem, place=place)
+                else:
+                    yield InputRecord(index, row, place=place)
+        except UnicodeDecodeError:
+            raise InputError(_no_utf8(path), param="input") from None
+        except csv.Error as error:
+            message = f"{path}, line {rows.reader.line_num}: {error}"
+            raise InputError(message, param="input") from None
 
 
 def _no_utf8(path: Path) -> str:
