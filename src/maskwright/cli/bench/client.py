@@ -214,20 +214,16 @@ async def _ask(client: httpx.AsyncClient, outcome: Outcome, due: float, seed: in
     body = outcome.cell.body(seed)
     try:
         async with client.stream("POST", "/v1/chat/completions", json=body) as response:
-            if response.status_code != 200:
-                await response.aread()
-                _refused(outcome, response)
+            if response.status_code == 200:
+                await _read(outcome, response, due)
                 return
-            await _read(outcome, response, due)
+            await response.aread()
+            outcome.end = "refused" if response.status_code == 429 else "failed"
+            outcome.reason = f"{response.status_code} {response.text[:300]}"
+            if "retry-after" in response.headers:
+                outcome.retry_after = float(response.headers["retry-after"])
     except httpx.HTTPError as error:
         outcome.end, outcome.reason = "failed", type(error).__name__
-
-
-def _refused(outcome: Outcome, response: httpx.Response) -> None:
-    outcome.end = "refused" if response.status_code == 429 else "failed"
-    outcome.reason = f"{response.status_code} {response.text[:300]}"
-    if "retry-after" in response.headers:
-        outcome.retry_after = float(response.headers["retry-after"])
 
 
 async def _read(outcome: Outcome, response: httpx.Response, due: float) -> None:
@@ -345,7 +341,9 @@ IDEAL = "#999"
 def draw(points: Sequence[Point], title: str) -> str:
     """Draw, over the rate of requests, how many answers a second were good, and within which time
     the first token came for 95 of 100."""
-    own = _by_pattern(points)
+    own: dict[PatternName, list[Point]] = {point.pattern: [] for point in points}
+    for point in sorted(points, key=lambda point: point.rate):
+        own[point.pattern].append(point)
     most = max(point.rate for point in points)
     ideal = Line("every request", [(0.0, 0.0), (most, most)], is_dashed=True, colour=IDEAL)
     good = [Line(n, [(p.rate, p.goodput) for p in own[n]], colour=COLOURS[n]) for n in own]
@@ -356,11 +354,3 @@ def draw(points: Sequence[Point], title: str) -> str:
         LineChart("seconds to the first token, p95", axis, late),
     )
     return draw_charts(charts, title)
-
-
-def _by_pattern(points: Sequence[Point]) -> dict[str, list[Point]]:
-    names = dict.fromkeys(point.pattern for point in points)
-    return {
-        name: sorted((p for p in points if p.pattern == name), key=lambda p: p.rate)
-        for name in names
-    }

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from functools import partial
 from math import isnan
-from pathlib import Path
 from typing import TypeVar, cast, get_args
 
 from maskwright.cli.bench.client import (
@@ -34,9 +33,9 @@ from maskwright.cli.bench.client import (
 from maskwright.cli.bench.options import BenchServeOptions
 from maskwright.cli.options import USER_CACHE, cache_folder
 from maskwright.cli.output.appearance import remark
-from maskwright.cli.output.files import check_picture, open_file
+from maskwright.cli.output.files import open_file, open_picture
 from maskwright.cli.output.progress import progress
-from maskwright.cli.output.tables import Figure, lay_out, output_width
+from maskwright.cli.output.tables import Figure, Row, lay_out, output_width
 from maskwright.cli.process.reaching import ask_once, base_address, client_arguments
 from maskwright.errors import InputError
 
@@ -60,9 +59,8 @@ def run(options: BenchServeOptions) -> None:
     )
     asked = names("patterns", options.patterns, get_args(PatternName))
     offered = numbers("rates", options.rates, float)
-    if options.plot is not None:
-        check_picture(options.plot, "plot")
-    files = [open_file(path) for path in (options.plot, options.rows) if path is not None]
+    picture = None if options.plot is None else open_picture(options.plot)
+    rows = None if options.rows is None else open_file(options.rows)
     whole = len(asked) * len(offered) * (options.seconds + options.drain) + options.drain
     remark(
         f"{len(asked)} patterns at {len(offered)} rates, with {len(cells)} kinds of requests: "
@@ -94,24 +92,14 @@ def run(options: BenchServeOptions) -> None:
                     outcomes = asyncio.run(send(address, load, options.drain, rng.getrandbits(48)))
                 tried += outcomes
                 points.append(summarize(pattern, rate, options.seconds, outcomes, aim))
-    _report(options, points, tried, files)
-
-
-def _report(
-    options: BenchServeOptions, points: list[Point], tried: list[Outcome], files: list[Path]
-) -> None:
-    """Print what was measured, and write it to the files that were asked for."""
-    aim = Objective(options.ttft, options.tpot)
     print(envelope(points, aim, output_width()))
     for reason in sorted({one.reason for one in tried if one.end == "failed"})[:5]:
         print(f"failed: {reason}", file=sys.stderr)
     title = f"good: valid, first token in {options.ttft:g} s, then {options.tpot:g} s a token"
-    for path in files:
-        path.write_text(
-            draw(points, title)
-            if str(path) == options.plot
-            else "".join(json.dumps(point.row()) + "\n" for point in points)
-        )
+    if picture is not None:
+        picture.write_text(draw(points, title))
+    if rows is not None:
+        rows.write_text("".join(json.dumps(point.row()) + "\n" for point in points))
 
 
 def numbers(option: str, text: str, kind: type[Value]) -> list[Value]:
@@ -141,44 +129,30 @@ def names(option: str, text: str, known: Sequence[Value]) -> list[Value]:
 
 
 def envelope(points: Sequence[Point], aim: Objective, width: int) -> str:
-    """What `maskwright bench serve` prints: for each pattern and rate, how requests ended and how
-    long they took."""
-    rows = [row for point in points for row in (ends_of(point), *times_of(point))]
+    """What `maskwright bench serve` prints: for each pattern and rate, how requests ended, and how
+    long they took at 50, 95 and 99 %."""
+    rows: list[Row] = []
+    for point in points:
+        at = {"pattern": point.pattern, "asked/s": f"{point.rate:g}"}
+        ends = ("answered", "refused", "failed", "unfinished")
+        rows.append(
+            {
+                **at,
+                "good/s": round(point.goodput, 2),
+                **{name: point.ends.get(name, 0) for name in ends},
+                "tokens/s": round(point.tokens_a_second),
+                "valid": point.valid,
+                "of": point.shaped,
+            }
+        )
+        times = {"first token": point.ttft, "each further token": point.tpot, "gap": point.gap}
+        for name, values in times.items():
+            row: dict[str, Figure] = {**at, "pattern": f"{point.pattern}, ms", "time": name}
+            for share, value in zip(SHARES, values, strict=True):
+                row[f"p{share}"] = None if isnan(value) else round(1000 * value)
+            rows.append(row)
     return (
         f"good: the answer has its shape, the first token came within {aim.ttft:g} s\n"
         f"and each further one within {aim.tpot:g} s; times are milliseconds\n\n"
         f"{lay_out(rows, width)}"
     )
-
-
-def ends_of(point: Point) -> dict[str, Figure]:
-    """How the requests of one pattern and rate ended."""
-    ends = {
-        name: point.ends.get(name, 0) for name in ("answered", "refused", "failed", "unfinished")
-    }
-    return {
-        "pattern": point.pattern,
-        "asked/s": f"{point.rate:g}",
-        "good/s": round(point.goodput, 2),
-        **ends,
-        "tokens/s": round(point.tokens_a_second),
-        "valid": point.valid,
-        "of": point.shaped,
-    }
-
-
-def times_of(point: Point) -> list[dict[str, Figure]]:
-    """How long the requests of one pattern and rate took, in milliseconds at 50, 95 and 99 %."""
-    times = {"first token": point.ttft, "each further token": point.tpot, "gap": point.gap}
-    return [
-        {
-            "pattern": f"{point.pattern}, ms",
-            "asked/s": f"{point.rate:g}",
-            "time": name,
-            **{
-                f"p{share}": None if isnan(value) else round(1000 * value)
-                for share, value in zip(SHARES, values, strict=True)
-            },
-        }
-        for name, values in times.items()
-    ]

@@ -19,7 +19,8 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -185,14 +186,6 @@ def installed_engines(
     return engines
 
 
-def engine_version(name: str) -> str:
-    """The installed version of an engine's package; empty for sources that aren't installed."""
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ""
-
-
 TRIVIAL: Final[dict[type, tuple[Shape, bytes]]] = {
     SchemaArgument: (
         SchemaArgument({"type": "object", "properties": {"a": {"type": ["string", "integer"]}}}),
@@ -313,19 +306,15 @@ def _read(
                     f"{spelling!r}, token {at + 1} of text {number}, isn't allowed"
                 )
     for text in texts:
-        _read_within(engine.start(compiled), text, reading.masks_within)
+        reader = engine.start(compiled)
+        if reader.fill_within is None:
+            break
+        for at, token in enumerate(text.tokens):
+            begin = perf_counter()
+            reader.fill_within(text.budget - at)
+            reading.masks_within.append(perf_counter() - begin)
+            reader.accept(token)
     return reading
-
-
-def _read_within(reader: TextReader, text: MeasuredText, times: list[float]) -> None:
-    """Read a text again, with budgets that are hardly larger than it needs."""
-    if reader.fill_within is None:
-        return
-    for at, token in enumerate(text.tokens):
-        begin = perf_counter()
-        reader.fill_within(text.budget - at)
-        times.append(perf_counter() - begin)
-        reader.accept(token)
 
 
 def microseconds(masks: Sequence[float]) -> dict[str, float]:
@@ -345,11 +334,12 @@ def draw(found: Sequence[EngineTimes], title: str) -> str:
     bars: list[tuple[str, Sequence[float]]] = []
     lines: list[Line] = []
     for times in found:
-        for name, readings in _readings(times):
+        for name, readings in ("first", times.readings[:1]), ("later", times.readings[1:]):
+            if not readings:
+                continue
             case = f"{times.engine}, {name}"
-            compiling = statistics.median(reading.compiling for reading in readings)
-            first_mask = statistics.median(reading.first_mask for reading in readings)
-            bars.append((case, (1000 * compiling, 1000 * first_mask)))
+            compiling = _milliseconds([reading.compiling for reading in readings])
+            bars.append((case, (compiling, _milliseconds([r.first_mask for r in readings]))))
             lines.append(_line(case, [s for reading in readings for s in reading.masks]))
             if within := [s for reading in readings for s in reading.masks_within]:
                 lines.append(_line(f"{case}, with budgets", within))
@@ -358,14 +348,6 @@ def draw(found: Sequence[EngineTimes], title: str) -> str:
         LineChart("microseconds a mask", "percent of masks that are as fast", lines),
     )
     return draw_charts(charts, title)
-
-
-def _readings(times: EngineTimes) -> Iterator[tuple[str, Sequence[RoundTimes]]]:
-    """The first reading and the later ones, each where there is one."""
-    if times.readings:
-        yield "first", times.readings[:1]
-    if times.readings[1:]:
-        yield "later", times.readings[1:]
 
 
 def _line(name: str, masks: Sequence[float]) -> Line:
@@ -386,9 +368,8 @@ def run(options: BenchOptions) -> int:
             wanted, options.count, options.seed
         )
     vocabulary = read_vocabulary(options.model)
-    unmeasured = compile_shape(
-        wanted, read_vocabulary(options.model)
-    )  # no engine knows anything of it
+    # Over a vocabulary of its own, of which no engine that is measured knows anything.
+    unmeasured = compile_shape(wanted, read_vocabulary(options.model))
     read = with_budgets(unmeasured, token_texts(vocabulary, texts))
     engines = installed_engines(vocabulary, tokenizer_file(options.model), peers=options.peers)
     with progress("loading the engines") as tell, located(wanted):
@@ -408,18 +389,13 @@ def run(options: BenchOptions) -> int:
         print(shown_json(document))
     else:
         print(f"{size}; masks are in microseconds\n")
-        print("\n".join(_lines(found)))
+        print(lay_out([row for times in found for row in engine_rows(times)], output_width()))
+        for times in found:
+            if times.refused is not None:
+                print(f"\n{times.engine}: {times.refused.splitlines()[0]}")
     if picture is not None:
         picture.write_text(draw(found, size), encoding="utf-8")
     return 0
-
-
-def _lines(found: Sequence[EngineTimes]) -> Iterator[str]:
-    """The times of all engines as a table, and why an engine has none."""
-    yield lay_out([row for times in found for row in engine_rows(times)], output_width())
-    for times in found:
-        if times.refused is not None:
-            yield f"\n{times.engine}: {times.refused.splitlines()[0]}"
 
 
 def _samples(shape: Shape, count: int, seed: int) -> list[bytes]:
@@ -442,7 +418,9 @@ def _samples(shape: Shape, count: int, seed: int) -> list[bytes]:
 def engine_data(times: EngineTimes) -> dict[str, Any]:
     """The times of an engine as a JSON object: of the first reading, and of the later ones
     together, None if there are none. Times to compile and to the first mask are medians."""
-    engine: dict[str, Any] = {"engine": times.engine, "version": engine_version(times.engine)}
+    engine: dict[str, Any] = {"engine": times.engine, "version": ""}
+    with suppress(PackageNotFoundError):  # of sources that aren't installed
+        engine["version"] = version(times.engine)
     if times.refused is not None:
         return {**engine, "refused": times.refused}
     first, *later = times.readings
@@ -455,18 +433,11 @@ def engine_rows(times: EngineTimes) -> list[Row]:
     rows: list[Row] = []
     for reading in ("first", "later"):
         if figures := data.get(reading):
-            rows.append(
-                {
-                    "engine": times.engine,
-                    "reading": reading,
-                    "compile ms": figures["compile_ms"],
-                    "first mask ms": figures["first_mask_ms"],
-                    **figures["mask_us"],
-                }
-            )
-            if figures["budget_mask_us"]:
-                with_budgets = {"engine": times.engine, "reading": f"{reading}, with budgets"}
-                rows.append({**with_budgets, **figures["budget_mask_us"]})
+            row = {"engine": times.engine, "reading": reading}
+            taken = {"compile ms": figures["compile_ms"], "first mask ms": figures["first_mask_ms"]}
+            rows.append({**row, **taken, **figures["mask_us"]})
+            if within := figures["budget_mask_us"]:
+                rows.append({**row, "reading": f"{reading}, with budgets", **within})
     return rows
 
 
