@@ -56,17 +56,15 @@ def run(options: CompletionOptions) -> None:
 
 def _command(name: str) -> CompletedCommand:
     command = COMMANDS[name]
-    parameters = [
-        *parameters_of(command.option_class()),
-        *parameters_of(Appearance),
-    ]
+    parameters = [*parameters_of(command.option_class()), *parameters_of(Appearance)]
     options: list[CompletedOption] = []
     words = [each.split()[1] for each in COMMANDS if each.startswith(f"{name} ")]
     for parameter in parameters:
         declared, kind = parameter.declared, parameter.kind
         values = tuple(map(str, get_args(kind))) if get_origin(kind) is Literal else ()
         if isinstance(declared, Argument):
-            words += _shipped_names() if parameter.name in SHAPES else values
+            ship = [each for kind in KINDS for each in shipped(kind)]
+            words += ship if parameter.name in SHAPES else values
             continue
         flags = [parameter.flag, *([declared.short] if declared.short else [])]
         if kind is bool and declared.flag is None:
@@ -75,10 +73,6 @@ def _command(name: str) -> CompletedCommand:
         options.append(CompletedOption(tuple(flags), values, kind is not bool, text))
     options.append(CompletedOption(("--help",), (), False, "What the command takes"))
     return CompletedCommand(tuple(options), tuple(dict.fromkeys(words)), command.does)
-
-
-def _shipped_names() -> list[str]:
-    return [name for kind in KINDS for name in shipped(kind)]
 
 
 def _firsts(commands: Mapping[str, CompletedCommand]) -> dict[str, str]:
@@ -153,20 +147,15 @@ def zsh(commands: Mapping[str, CompletedCommand]) -> Iterator[str]:
         yield f"        {_quoted(name)}) _arguments \\"
         for option in command.options:
             for flag in option.flags:
-                yield f"            {_quoted(_zsh_option(flag, option))} \\"
+                about = re.sub(r"([\[\]:\\])", r"\\\1", option.text)
+                values = f"({' '.join(option.values)})" if option.values else "_files"
+                value = f":value:{values}" if option.takes_value else ""
+                yield f"            {_quoted(f'*{flag}[{about}]{value}')} \\"
         words = f'"words:word:({" ".join(command.words)})" ' if command.words else ""
         yield f"            '*:argument:_alternative {words}\"files:file:_files\"' ;;"
     yield "    esac"
     yield "}"
     yield "compdef _maskwright maskwright"
-
-
-def _zsh_option(flag: str, option: CompletedOption) -> str:
-    text = re.sub(r"([\[\]:\\])", r"\\\1", option.text)
-    spec = f"*{flag}[{text}]"
-    if not option.takes_value:
-        return spec
-    return f"{spec}:value:({' '.join(option.values)})" if option.values else f"{spec}:value:_files"
 
 
 def fish(commands: Mapping[str, CompletedCommand]) -> Iterator[str]:
@@ -186,15 +175,12 @@ def fish(commands: Mapping[str, CompletedCommand]) -> Iterator[str]:
         others = "".join(f"; and not __maskwright_command {each}" for each in longer)
         is_it = _quoted(f"__maskwright_command {name}{others}")
         for option in command.options:
-            yield f"{complete} {is_it} {_fish_option(option)}"
+            flags = " ".join(f"-l {f[2:]}" if f[1] == "-" else f"-s {f[1:]}" for f in option.flags)
+            value = f" -x -a {_quoted(' '.join(option.values))}" if option.values else " -r"
+            value = value if option.takes_value else ""
+            yield f"{complete} {is_it} {flags}{value} -d {_quoted(option.text)}"
         if command.words:
             yield f"{complete} {is_it} -a {_quoted(' '.join(command.words))}"
-
-
-def _fish_option(option: CompletedOption) -> str:
-    flags = [f"-l {flag[2:]}" if flag[:2] == "--" else f"-s {flag[1:]}" for flag in option.flags]
-    value = f" -x -a {_quoted(' '.join(option.values))}" if option.values else " -r"
-    return f"{' '.join(flags)}{value if option.takes_value else ''} -d {_quoted(option.text)}"
 
 
 def _quoted(text: str) -> str:

@@ -10,7 +10,6 @@ Exit code: 0 if at least one sequence fits; 1 if none does.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Literal
 
 from maskwright.cli.options import JSON_HELP
@@ -90,7 +89,9 @@ def run(options: PlanOptions) -> int:
     target = None if options.plot is None else open_picture(options.plot)
     print(shown_json(plan_document(found)) if options.as_json else plan_text(found, output_width()))
     if target is not None:
-        Path(target).write_text(draw_charts(capacity_charts(found), _title(found)))
+        size = decimal_size(found.memory)
+        title = f"{found.sequences:,} sequences of {found.context:,} tokens in {size}"
+        target.write_text(draw_charts(capacity_charts(found), title))
     return 0 if found.sequences else 1
 
 
@@ -192,64 +193,38 @@ def _given_shape(given: PlanOptions) -> ModelShape:
     return ModelShape(*sizes, size, bits, max(2, bits // 8))
 
 
-def _title(found: ServingPlan) -> str:
-    return (
-        f"{found.sequences:,} sequences of {found.context:,} tokens in {decimal_size(found.memory)}"
-    )
-
-
 def capacity_charts(found: ServingPlan) -> list[Chart]:
     """Draw how memory is divided, how many sequences of each length fit, what block sizes cost
     and, with a bandwidth, how fast sequences decode at most."""
-    charts: list[Chart] = [_division(found), _lengths(found), _block_sizes(found)]
-    if found.decode_rows():
-        charts.append(_rates(found))
-    return charts
-
-
-def _division(found: ServingPlan) -> Chart:
-    rows: list[tuple[str, list[float]]] = []
+    division: list[tuple[str, list[float]]] = []
+    lengths: list[Line] = []
+    rates: list[Line] = []
     for each in found.variants():
+        kind = "" if each.kv_dtype == "auto" else f", KV {each.kv_dtype}"
+        name = f"weights {each.model.weight_bits} bits{kind}"
         held = each.sequences * each.sequence_blocks * each.block
-        name = f"{_name(each)}: {each.sequences:,} sequences"
         sizes = (each.model.weights, each.reserve, held, max(0, each.kv_bytes - held))
-        rows.append((name, [size / 1e9 for size in sizes]))
-    return BarChart("where memory goes", ("weights", "reserve", "sequences", "left"), rows, "GB")
-
-
-def _lengths(found: ServingPlan) -> Chart:
-    contexts = [max(1, int(found.context * 2.0**power)) for power in range(-3, 3)]
-    lines = [
-        Line(_name(each), [(float(n), float(replace(each, context=n).sequences)) for n in contexts])
-        for each in found.variants()
-    ]
-    return LineChart("sequences that fit", "tokens of a sequence", lines, is_doubling=True)
-
-
-def _block_sizes(found: ServingPlan) -> Chart:
+        division.append((f"{name}: {each.sequences:,} sequences", [n / 1e9 for n in sizes]))
+        contexts = [max(1, int(found.context * 2.0**power)) for power in range(-3, 3)]
+        fitting = [(float(n), float(replace(each, context=n).sequences)) for n in contexts]
+        lengths.append(Line(name, fitting))
+        decoded = [(float(row.sequences), row.tokens_per_second) for row in each.decode_rows()]
+        rates.append(Line(name, decoded))
     rows = found.block_sizes()
     wasted, listed = rows[-1].unused_tokens, rows[0].table_entries
     unused = [(float(row.block_size), 100 * row.unused_tokens / wasted) for row in rows]
     tables = [(float(row.block_size), 100 * row.table_entries / listed) for row in rows]
-    lines = [
+    costs = [
         Line(f"unused tokens (100: {wasted:g})", unused),
         Line(f"block table (100: {listed:,} entries)", tables),
     ]
-    title = "cost of a sequence, % of the highest"
-    return LineChart(title, "tokens of a block", lines, is_doubling=True)
-
-
-def _rates(found: ServingPlan) -> Chart:
-    lines = [
-        Line(
-            _name(each),
-            [(float(row.sequences), row.tokens_per_second) for row in each.decode_rows()],
-        )
-        for each in found.variants()
+    cost = "cost of a sequence, % of the highest"
+    parts = ("weights", "reserve", "sequences", "left")
+    charts: list[Chart] = [
+        BarChart("where memory goes", parts, division, "GB"),
+        LineChart("sequences that fit", "tokens of a sequence", lengths, is_doubling=True),
+        LineChart(cost, "tokens of a block", costs, is_doubling=True),
     ]
-    return LineChart("tokens a second, at most", "sequences", lines, is_doubling=True)
-
-
-def _name(found: ServingPlan) -> str:
-    kind = "" if found.kv_dtype == "auto" else f", KV {found.kv_dtype}"
-    return f"weights {found.model.weight_bits} bits{kind}"
+    if found.decode_rows():
+        charts.append(LineChart("tokens a second, at most", "sequences", rates, is_doubling=True))
+    return charts

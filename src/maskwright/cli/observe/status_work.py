@@ -10,9 +10,10 @@ from typing import Any
 import httpx
 
 from maskwright.cli.observe.status import StatusOptions
-from maskwright.cli.output.tables import Row, lay_out, output_width
+from maskwright.cli.output.tables import Figure, Row, lay_out, output_width
 from maskwright.cli.process.reaching import base_address, client_arguments, reaching
 from maskwright.errors import AddressError, InputError
+from maskwright.json_faults import object_in
 
 TIMEOUT_SECONDS = 10.0
 RATES = {
@@ -61,11 +62,8 @@ def read_state(client: httpx.Client, address: str) -> dict[str, Any]:
     InputError if it refuses."""
     with reaching(address):
         answer = client.get(address)
-    try:
-        found = answer.json()
-    except ValueError:
-        raise AddressError(f"at {address} is no Maskwright server") from None
-    if not isinstance(found, dict) or (answer.status_code == 200 and not found.keys() >= NEEDED):
+    found = object_in(answer.content)
+    if found is None or (answer.status_code == 200 and not found.keys() >= NEEDED):
         raise AddressError(f"at {address} is no Maskwright server")
     if answer.status_code != 200:
         message = found.get("error", {}).get("message")
@@ -76,10 +74,14 @@ def read_state(client: httpx.Client, address: str) -> dict[str, Any]:
 def rates_between(before: dict[str, Any], after: dict[str, Any]) -> dict[str, float | None]:
     """Return how fast counters grew, a second; None where a server has begun anew meanwhile or
     both documents are of one moment."""
+
+    def total(metrics: dict[str, float], name: str) -> float:
+        return sum(value for key, value in metrics.items() if key.partition("{")[0] == name)
+
     seconds = after["time"] - before["time"]
     rates: dict[str, float | None] = {}
     for name, counter in RATES.items():
-        grown = _total(after["metrics"], counter) - _total(before["metrics"], counter)
+        grown = total(after["metrics"], counter) - total(before["metrics"], counter)
         rates[f"{name}_per_second"] = grown / seconds if seconds > 0 and grown >= 0 else None
     return rates
 
@@ -123,35 +125,24 @@ def status_text(found: dict[str, Any], width: int) -> str:
         ],
     ]
     laid = [lay_out(rows, width) for rows in tables if any(rows[0])]
-    return "\n\n".join((f"{found['model']}: {_health(found)}", *laid))
-
-
-def _health(found: dict[str, Any]) -> str:
-    """Whether the engine runs; of several servers, how many take requests."""
-    servers: list[dict[str, Any]] = found.get("workers", [])
     if not found["healthy"]:
-        return "an engine has stopped" if servers else "the engine has stopped"
-    ready = sum(each["ready"] for each in servers)
-    return f"{ready} of {len(servers)} servers are ready" if servers else "running"
+        health = "an engine has stopped" if servers else "the engine has stopped"
+    else:
+        ready = sum(each["ready"] for each in servers)
+        health = f"{ready} of {len(servers)} servers are ready" if servers else "running"
+    return "\n\n".join((f"{found['model']}: {health}", *laid))
 
 
 def _server(server: dict[str, Any]) -> Row:
     """One of several servers; what is not known of it is left out."""
-    counts = ("running", "requests_finished", "output_tokens")
-    return {
+    row: dict[str, Figure] = {
         "server": server["name"],
         "state": "ready" if server["ready"] else "not ready",
-        **{
-            name.replace("_", " "): None if server[name] is None else int(server[name])
-            for name in counts
-        },
-        "kv use %": _percent(server["kv_use"]),
     }
+    for name in ("running", "requests_finished", "output_tokens"):
+        row[name.replace("_", " ")] = None if server[name] is None else int(server[name])
+    return {**row, "kv use %": _percent(server["kv_use"])}
 
 
 def _percent(share: float | None) -> float | None:
     return None if share is None else 100 * share
-
-
-def _total(metrics: dict[str, float], name: str) -> float:
-    return sum(value for key, value in metrics.items() if key.partition("{")[0] == name)

@@ -69,8 +69,11 @@ def _blocks(rows: Sequence[Row], width: int) -> Iterator[list[str]]:
     """The lines of each table: cases of several rows one by one, others with the same columns
     together."""
     name = next(iter(rows[0]))
+    cases: dict[str, list[Row]] = {}
+    for row in rows:
+        cases.setdefault(shown(row.get(name)), []).append(row)
     single: list[Row] = []
-    for case, own in _by_case(rows, name).items():
+    for case, own in cases.items():
         if len(own) > 1 or (single and _columns(single) != _columns(own)):
             if single:
                 yield _Table(single).lines(width)
@@ -82,13 +85,6 @@ def _blocks(rows: Sequence[Row], width: int) -> Iterator[list[str]]:
             yield [*_wrap(case, width), *_Table(below).lines(width)]
     if single:
         yield _Table(single).lines(width)
-
-
-def _by_case(rows: Sequence[Row], name: str) -> dict[str, list[Row]]:
-    cases: dict[str, list[Row]] = {}
-    for row in rows:
-        cases.setdefault(shown(row.get(name)), []).append(row)
-    return cases
 
 
 def _columns(rows: Sequence[Row]) -> list[str]:
