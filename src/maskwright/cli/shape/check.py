@@ -30,7 +30,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 from urllib.parse import quote
 
 from maskwright.cli.input.faults import error_data, place_of, schema_in, schema_position
@@ -78,24 +78,31 @@ def github_lines(findings: Iterable[PlacedFinding]) -> list[str]:
     for each in findings:
         properties = {"file": each.file, "line": each.line, "col": each.column, "title": each.rule}
         written = ",".join(
-            f"{name}={_property(str(value))}" for name, value in properties.items() if value
+            f"{name}={_escaped(str(value)).replace(':', '%3A').replace(',', '%2C')}"
+            for name, value in properties.items()
+            if value
         )
-        lines.append(f"::{_GITHUB[each.severity]} {written}::{_fault_data(each.message)}")
+        lines.append(f"::{_GITHUB[each.severity]} {written}::{_escaped(each.message)}")
     return lines
 
 
-def _fault_data(text: str) -> str:
+def _escaped(text: str) -> str:
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
-def _property(text: str) -> str:
-    return _fault_data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def sarif(findings: Iterable[PlacedFinding]) -> str:
+def sarif(findings: Sequence[PlacedFinding]) -> str:
     """The findings as a document of SARIF 2.1.0, which code scanning reads."""
-    results = [_result(each) for each in findings]
-    rules = sorted({str(result["ruleId"]) for result in results})
+    results: list[dict[str, Any]] = []
+    for each in findings:
+        message = {"text": each.message}
+        result: dict[str, Any] = {"ruleId": each.rule, "level": each.severity, "message": message}
+        if each.file is not None:
+            place: dict[str, Any] = {"artifactLocation": {"uri": quote(each.file)}}
+            if each.line is not None:
+                place["region"] = {"startLine": each.line, "startColumn": each.column or 1}
+            result["locations"] = [{"physicalLocation": place}]
+        results.append(result)
+    rules = sorted({each.rule for each in findings})
     driver = {
         "name": "maskwright",
         "version": VERSION,
@@ -107,20 +114,6 @@ def sarif(findings: Iterable[PlacedFinding]) -> str:
         "runs": [{"tool": {"driver": driver}, "results": results}],
     }
     return shown_json(document)
-
-
-def _result(finding: PlacedFinding) -> dict[str, Any]:
-    result: dict[str, Any] = {
-        "ruleId": finding.rule,
-        "level": finding.severity,
-        "message": {"text": finding.message},
-    }
-    if finding.file is None:
-        return result
-    place: dict[str, Any] = {"artifactLocation": {"uri": quote(finding.file)}}
-    if finding.line is not None:
-        place["region"] = {"startLine": finding.line, "startColumn": finding.column or 1}
-    return {**result, "locations": [{"physicalLocation": place}]}
 
 
 MOST_PLACES: Final = 12
@@ -210,24 +203,20 @@ def _checked(name: str, options: CheckOptions, ignored: frozenset[str]) -> Check
 def _placed_findings(one: CheckedShape) -> Iterator[PlacedFinding]:
     """What was found in a shape, with its places; that it can't be used is an error."""
     source = source_file(one.name)
+    file = None if source is None else source.path
 
-    def placed(
-        severity: Severity, rule: str, message: str, line: int | None, column: int | None
-    ) -> PlacedFinding:
-        if source is None or source.line is not None:
+    def placed(severity: Severity, rule: str, message: str, place: object) -> PlacedFinding:
+        line, column = getattr(place, "line", None), getattr(place, "column", None)
+        if source is None or source.line is not None:  # places in the text are none in a file
             line, column = None if source is None else source.line, None
-        file = None if source is None else source.path
         return PlacedFinding(file, severity, rule, message, line, column)
 
     if one.error is not None:
         message = getattr(one.error, "reason", None) or str(one.error)
-        line, column = getattr(one.error, "line", None), getattr(one.error, "column", None)
-        yield placed("error", UNUSABLE, message, line, column)
-    for finding in one.findings:
+        yield placed("error", UNUSABLE, message, one.error)
+    for each in one.findings:
         assert one.opened is not None
-        place = _place(one.opened, finding)
-        what = finding.severity, finding.rule, finding.message
-        yield placed(*what, place["line"], place["column"])
+        yield placed(each.severity, each.rule, each.message, _position(one.opened, each))
 
 
 def _summary(checked: list[CheckedShape]) -> str:
@@ -255,16 +244,39 @@ def _rules(patterns: list[str]) -> frozenset[str]:
 def _fix(
     opened: OpenedShape, profile: Profile | None, ignored: frozenset[str], as_json: bool
 ) -> int:
-    fixed = fix_file(opened, _findings(opened, profile, ignored))
+    """Mend the file of a shape, which is written only if something changes, and show the lines that
+    differ and what was done. Raises InputError."""
+    findings = _findings(opened, profile, ignored)
+    shape = opened.shape
+    file = Path(shape.name)
+    if not file.is_file():
+        raise InputError(f"--fix writes a file, and {shape.name} is none", param="fix")
+    if file.suffix in YAML:
+        raise InputError(
+            f"--fix writes JSON, and {shape.name} is YAML: mend it by hand", param="fix"
+        )
+    if isinstance(shape, SchemaArgument) and plain(schema_in(shape.text))[0] != shape.schema:
+        raise InputError(
+            f"--fix writes schemas, and {shape.name} holds several things: mend it by hand",
+            param="fix",
+        )
+    before = file.read_text(encoding="utf-8")
+    after, messages, changes = _mended(opened, findings, before)
+    if after != before:
+        write_file(file, after, "fix")
+    written = (before.splitlines(keepends=True), after.splitlines(keepends=True))
+    names = (shape.name, f"{shape.name}, fixed")
+    difference = "".join(difflib.unified_diff(*written, *names, n=1))
     if as_json:
-        print(shown_json(fixed._asdict()))
+        found = {"difference": difference, "messages": messages, "changes": changes}
+        print(shown_json(found))
         return 0
-    print(fixed.difference, end="")
-    for message in fixed.messages:
+    print(difference, end="")
+    for message in messages:
         print(message)
-    if not fixed.messages:
-        print(f"{opened.shape.name}: there is nothing that can be fixed")
-    elif fixed.changes:
+    if not messages:
+        print(f"{shape.name}: there is nothing that can be fixed")
+    elif changes:
         print(
             coloured(f"other values match than before: --profile {profile} asks for it", "yellow")
         )
@@ -300,25 +312,24 @@ def _text_lines(one: CheckedShape) -> list[str]:
 def _findings(
     opened: OpenedShape, profile: Profile | None, ignored: frozenset[str]
 ) -> list[Finding]:
-    return [each for each in _all_findings(opened, profile) if each.rule not in ignored]
-
-
-def _all_findings(opened: OpenedShape, profile: Profile | None) -> list[Finding]:
     shape, grammar = opened
     if isinstance(shape, SchemaArgument):
         found = lint_schema(shape.schema, grammar.report)
-        return [*found, *(openai_strict(shape.schema) if profile else [])]
-    if profile:
+        found += openai_strict(shape.schema) if profile else []
+    elif profile:
         raise InputError(f"--profile {profile} is for JSON Schemas", param="profile")
-    # Only here, because a schema needs no grammars.
-    from maskwright.grammar.dialects.read import read_grammar  # noqa: PLC0415
-    from maskwright.workbench.findings.grammar import lint_grammar, lint_pattern  # noqa: PLC0415
+    else:
+        # Only here, because a schema needs no grammars.
+        from maskwright.grammar.dialects.read import read_grammar  # noqa: PLC0415
+        from maskwright.workbench.findings import grammar as lint  # noqa: PLC0415
 
-    noted = reported(grammar.report)
-    if isinstance(shape, RegexArgument):
-        return [*noted, *lint_pattern(shape.pattern)]
-    dialect = None if shape.dialect == "auto" else shape.dialect
-    return [*noted, *lint_grammar(read_grammar(shape.text, dialect))]
+        found = reported(grammar.report)
+        if isinstance(shape, RegexArgument):
+            found += lint.lint_pattern(shape.pattern)
+        else:
+            dialect = None if shape.dialect == "auto" else shape.dialect
+            found += lint.lint_grammar(read_grammar(shape.text, dialect))
+    return [each for each in found if each.rule not in ignored]
 
 
 def _position(opened: OpenedShape, finding: Finding) -> TextPosition | None:
@@ -335,10 +346,11 @@ def _position(opened: OpenedShape, finding: Finding) -> TextPosition | None:
 
 def _place(opened: OpenedShape, finding: Finding) -> dict[str, Any]:
     position = _position(opened, finding)
-    found = {"pointer": finding.pointer if opened.is_schema else None}
-    if position is None:
-        return {**found, "line": None, "column": None}
-    return {**found, "line": position.line, "column": position.column}
+    return {
+        "pointer": finding.pointer if opened.is_schema else None,
+        "line": None if position is None else position.line,
+        "column": None if position is None else position.column,
+    }
 
 
 def _grouped(findings: list[Finding]) -> list[list[Finding]]:
@@ -360,7 +372,12 @@ def _lines(opened: OpenedShape, finding: Finding, *alike: Finding) -> list[str]:
     severity = coloured(finding.severity, COLOURS[finding.severity])
     message = f"{severity}: {finding.message} [{finding.rule}]"
     position = _position(opened, finding)
-    more = _also(opened, alike)
+    more: list[str] = []
+    if alike:
+        places = [_position(opened, each) for each in alike[:MOST_PLACES]]
+        named = ", ".join("?" if at is None else f"{at.line}:{at.column}" for at in places)
+        left = len(alike) - len(places)
+        more = [f"  likewise at {named}{f' and {left:,} more' if left else ''}"]
     if position is None:
         return [f"{opened.shape.name}: {message}", *more]
     excerpt, caret = position.lines()
@@ -368,68 +385,30 @@ def _lines(opened: OpenedShape, finding: Finding, *alike: Finding) -> list[str]:
     return [head, f"  {excerpt}", f"  {coloured(caret, COLOURS[finding.severity])}", *more]
 
 
-def _also(opened: OpenedShape, alike: Sequence[Finding]) -> list[str]:
-    """A line that names other places of the same finding, the first of them one by one."""
-    if not alike:
-        return []
-    places = [_position(opened, each) for each in alike[:MOST_PLACES]]
-    named = ", ".join("?" if at is None else f"{at.line}:{at.column}" for at in places)
-    left = len(alike) - len(places)
-    return [f"  likewise at {named}{f' and {left:,} more' if left else ''}"]
-
-
 WIDEST: Final = 90
 """Columns of a line up to which an array or object is written on one."""
 
 
-class FixedFile(NamedTuple):
-    """What was written: the lines that differ, and what was done. `changes`: whether the shape
-    accepts other texts since, as a profile asks for."""
-
-    difference: str
-    messages: list[str]
-    changes: bool
-
-
-def fix_file(opened: OpenedShape, findings: list[Finding]) -> FixedFile:
-    """Mend the file of a shape. It is written only if something changes. Raises InputError."""
-    shape = opened.shape
-    file = Path(shape.name)
-    if not file.is_file():
-        raise InputError(f"--fix writes a file, and {shape.name} is none", param="fix")
-    if file.suffix in YAML:
-        raise InputError(
-            f"--fix writes JSON, and {shape.name} is YAML: mend it by hand", param="fix"
-        )
-    if isinstance(shape, SchemaArgument) and plain(schema_in(shape.text))[0] != shape.schema:
-        raise InputError(
-            f"--fix writes schemas, and {shape.name} holds several things: mend it by hand",
-            param="fix",
-        )
-    before = file.read_text(encoding="utf-8")
-    after, messages, changes = before, list[str](), False
-    if isinstance(shape, SchemaArgument):
-        fixed, fixes = fixed_schema(shape.schema, findings)
-        if fixes:
-            after = _written(fixed, shape.schema, before) + "\n" * before.endswith("\n")
-        messages = [f"{fix.pointer or 'the root'}: {fix.message}" for fix in fixes]
-        changes = any(fix.changes_values for fix in fixes)
-    elif isinstance(shape, GrammarArgument):
-        dialect = detect(before) if shape.dialect == "auto" else shape.dialect
-        entries = opened.grammar.report.annotations
-        unused = [entry.keyword for entry in entries if not entry.rule]
-        after, removed = without_rules(before, dialect, unused)
-        messages = [f"the rule {name!r} was not used" for name in removed]
-    if after != before:
-        write_file(file, after, "fix")
-    lines = difflib.unified_diff(
-        before.splitlines(keepends=True),
-        after.splitlines(keepends=True),
-        shape.name,
-        f"{shape.name}, fixed",
-        n=1,
-    )
-    return FixedFile("".join(lines), messages, changes)
+def _mended(
+    opened: OpenedShape, findings: list[Finding], before: str
+) -> tuple[str, list[str], bool]:
+    """The text of a shape as it is to be, what was done, and whether it accepts other texts since,
+    as a profile asks for."""
+    match opened.shape:
+        case SchemaArgument(schema=schema):
+            fixed, fixes = fixed_schema(schema, findings)
+            after = _written(fixed, schema, before) + "\n" * before.endswith("\n")
+            messages = [f"{fix.pointer or 'the root'}: {fix.message}" for fix in fixes]
+            changes = any(fix.changes_values for fix in fixes)
+            return (after if fixes else before), messages, changes
+        case GrammarArgument(dialect=given):
+            dialect = detect(before) if given == "auto" else given
+            entries = opened.grammar.report.annotations
+            unused = [entry.keyword for entry in entries if not entry.rule]
+            after, removed = without_rules(before, dialect, unused)
+            return after, [f"the rule {name!r} was not used" for name in removed], False
+        case RegexArgument():
+            return before, [], False
 
 
 def _written(fixed: Json, schema: Json, before: str) -> str:
