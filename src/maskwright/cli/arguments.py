@@ -287,15 +287,14 @@ def _file_values(
 
     known = {each.setting: each for each in parameters if each.name != "config"}
     found: dict[str, Any] = {}
-    for entry in read_settings(file, known):
-        parameter = known[entry.name]
+    for name, value, place in read_settings(file, known):
+        parameter = known[name]
         if parameter.name not in values:
-            parser.places[parameter.name] = entry.place
+            parser.places[parameter.name] = place
         try:
-            found[parameter.name] = _of_document(parameter, entry.value)
+            found[parameter.name] = _of_document(parameter, value)
         except argparse.ArgumentTypeError as error:
-            message = f"{entry.place}: {entry.name}: {error}"
-            raise InputError(message, param=parameter.name) from None
+            raise InputError(f"{place}: {name}: {error}", param=parameter.name) from None
     return found
 
 

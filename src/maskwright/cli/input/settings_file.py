@@ -9,20 +9,12 @@ from pathlib import Path
 
 from maskwright.cli.input.spelling import nearest
 from maskwright.errors import InputError
-from maskwright.immutable import Immutable
 
 
-class SettingEntry(Immutable):
-    """A setting of the file: its name and value, and its place, `FILE:LINE`."""
-
-    name: str
-    value: object
-    place: str
-
-
-def read_settings(path: str, known: Iterable[str]) -> list[SettingEntry]:
-    """Read a TOML file whose keys are among `known`. Raises InputError for a file that can't be
-    read and for another key, with its place and the name that is like it."""
+def read_settings(path: str, known: Iterable[str]) -> list[tuple[str, object, str]]:
+    """Read a TOML file whose keys are among `known`: the name of each, its value, and its place,
+    `FILE:LINE`. Raises InputError for a file that can't be read and for another key, with its place
+    and the name that is like it."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -36,14 +28,14 @@ def read_settings(path: str, known: Iterable[str]) -> list[SettingEntry]:
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path}: {error}", param="config") from None
     names = list(known)
-    entries: list[SettingEntry] = []
+    entries: list[tuple[str, object, str]] = []
     for name, value in table.items():
         place = f"{path}:{_line(text, name)}"
         if name not in names:
             near = nearest(name.replace("_", "-"), names)
             hint = f"did you mean {near}?" if near else "--help lists the settings"
             raise InputError(f"{place}: there is no setting {name}; {hint}", param="config")
-        entries.append(SettingEntry(name, value, place))
+        entries.append((name, value, place))
     return entries
 
 

@@ -84,15 +84,10 @@ def _definition_instead(document: Mapping[str, Any], part: Any, key: str, name: 
 
 def _pointers(document: Mapping[str, Any]) -> Iterator[str]:
     """The pointers of schemas where documents usually have them."""
-    components = document.get("components")
-    places: list[tuple[str, Any]] = [
-        ("/$defs", document.get("$defs")),
-        ("/definitions", document.get("definitions")),
-    ]
-    if isinstance(components, dict):
-        held = cast(dict[str, Any], components).get("schemas")
-        places.append(("/components/schemas", held))
-    for place, held in places:
+    for place in ("/$defs", "/definitions", "/components/schemas"):
+        held: Any = document
+        for step in place[1:].split("/"):
+            held = cast(dict[str, Any], held).get(step) if isinstance(held, dict) else None
         if isinstance(held, dict):
             yield from (f"{place}/{key}" for key in cast(dict[str, Any], held))
 
@@ -225,13 +220,18 @@ def read_shape(argument: str, kind: Kind = "auto") -> Shape:
     `module:Name`, a grammar if the file's name or the text says so, else a JSON Schema; of a file
     the part at a JSON Pointer after `#`, and of a list of tools a call of one. Raises InputError.
     """
-    if kind == "regex" or (kind == "auto" and _is_pattern(argument)):
+    is_file = Path(argument[:255]).is_file()
+    is_pattern = argument.endswith(".regex") if is_file else _in_slashes(argument)
+    if kind == "regex" or (kind == "auto" and is_pattern):
         return _read_pattern(argument)
-    if kind in ("auto", "schema") and is_type_name(argument):
-        return _schema_of_type(argument)
-    if kind in ("auto", "schema") and (parts := _part_of_file(argument)) is not None:
-        file, pointer = parts
-        return _read_schema(_source(file, "schema"), pointer)
+    if kind in ("auto", "schema"):
+        if is_type_name(argument):
+            schema = schema_of_type(argument)
+            text = json.dumps(schema, ensure_ascii=False, indent=2)
+            return SchemaArgument(schema, text, argument, cast(Json, schema))
+        file, mark, pointer = argument.partition("#/")
+        if mark and not is_file and Path(file[-255:]).is_file():
+            return _read_schema(_source(file, "schema"), f"/{pointer}")
     source = _source(argument, kind)
     if kind == "auto" and _is_yaml(source):
         return _shape_in_yaml(source)
@@ -262,7 +262,8 @@ def _source(argument: str, kind: Kind) -> _GivenText:
     """The text that an argument stands for. Raises InputError."""
     if kind in ("auto", "schema") and _looks_like_json(argument):
         return _GivenText("the schema", text_argument(argument, "the schema"))
-    if kind != "schema" and _is_inline(argument):
+    is_text = (":" in argument or "\n" in argument) and not Path(argument[:255]).is_file()
+    if kind != "schema" and is_text:
         return _GivenText("the grammar", text_argument(argument, "grammar"))
     if not argument.strip():
         message = "the shape is empty: give a file, '-' for standard input, the shape itself, or "
@@ -297,24 +298,6 @@ def _detected(source: _GivenText) -> Literal["schema", "regex", "auto", "lark", 
 
 def _looks_like_json(text: str) -> bool:
     return text.lstrip().startswith("{") or text.strip() in ("true", "false")
-
-
-def _is_inline(argument: str) -> bool:
-    return (":" in argument or "\n" in argument) and not Path(argument[:255]).is_file()
-
-
-def _part_of_file(argument: str) -> tuple[str, str] | None:
-    """The file and the JSON Pointer of `FILE#/pointer`."""
-    file, mark, pointer = argument.partition("#/")
-    if not mark or Path(argument[:255]).is_file() or not Path(file[-255:]).is_file():
-        return None
-    return file, f"/{pointer}"
-
-
-def _schema_of_type(argument: str) -> SchemaArgument:
-    schema = schema_of_type(argument)
-    text = json.dumps(schema, ensure_ascii=False, indent=2)
-    return SchemaArgument(schema, text, argument, cast(Json, schema))
 
 
 def _read_schema(source: _GivenText, pointer: str = "") -> SchemaArgument:
@@ -393,12 +376,6 @@ def _shape_in_yaml(source: _GivenText) -> Shape:
 
 
 # Patterns
-
-
-def _is_pattern(argument: str) -> bool:
-    if Path(argument[:255]).is_file():
-        return argument.endswith(".regex")
-    return _in_slashes(argument)
 
 
 def _in_slashes(text: str) -> bool:
