@@ -11,7 +11,6 @@ import pytest
 
 from maskwright.cli.fleet import ray_cluster
 from maskwright.cli.fleet.ray_cluster import RayReplica, RayResources, ReplicaActor
-from maskwright.cli.fleet.replica import StartedReplica
 from maskwright.errors import InputError
 
 PLACE = "process 7 on 10.0.0.2"
@@ -72,7 +71,7 @@ def run(work: Coroutine[Any, Any, Any]) -> Any:
 def test_the_actor_reserves_its_share_and_tells_where_its_server_is() -> None:
     cluster = Cluster([("http://10.0.0.2:81", PLACE, None)], [])
     started = run(replica_on(cluster).start())
-    assert started == StartedReplica("http://10.0.0.2:81", PLACE)
+    assert started == ("http://10.0.0.2:81", PLACE)
     [(resources, actor_class, arguments)] = cluster.made
     assert resources == {"num_cpus": 2, "num_gpus": 1}
     assert actor_class is ReplicaActor
@@ -84,7 +83,7 @@ def test_a_server_that_ends_at_its_start_is_reported_and_its_actor_kept() -> Non
     replica = replica_on(cluster)
     with pytest.raises(InputError, match="it ended"):
         run(replica.start())
-    assert run(replica.start()).place == PLACE
+    assert run(replica.start())[1] == PLACE
     assert len(cluster.made) == 1
 
 

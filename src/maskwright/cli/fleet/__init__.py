@@ -2,7 +2,7 @@
 
 - `process_replica`: A server in a process of its own.
 - `ray_cluster`: The Ray cluster of `serve --ray`, and servers in its actors.
-- `replica`: What a replica tells when it has started, and the roles that replicas have.
+- `replica`: The roles that replicas have.
 - `replicas`: Several servers of one model after one address, for `serve --replicas` and `--ray`.
 - `route`: The command `route`: serve several running servers at one address.
 - `route_work`: What `route` does once its arguments are read.

@@ -10,7 +10,6 @@ from asyncio.subprocess import PIPE, Process
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from maskwright.cli.fleet.replica import StartedReplica
 from maskwright.errors import InputError
 
 PROGRAM: Final = (sys.executable, "-c", "from maskwright.cli import main; main()")
@@ -43,9 +42,9 @@ class ProcessReplica:
         self._process: Process | None = None
         self._readers: list[asyncio.Task[None]] = []
 
-    async def start(self) -> StartedReplica:
-        """Start the server, and return where it is when it is ready. Raises InputError if it ends
-        before."""
+    async def start(self) -> tuple[str, str]:
+        """Start the server. Returns its address without a path, and the process that it is, when it
+        is ready. Raises InputError if it ends before."""
         self._process = process = await asyncio.create_subprocess_exec(
             *self._command,
             stdin=asyncio.subprocess.DEVNULL,
@@ -68,7 +67,7 @@ class ProcessReplica:
             )
         self._readers.append(asyncio.create_task(_drop(process.stdout)))
         url = first.split()[-1].removesuffix("/v1")
-        return StartedReplica(url, f"process {process.pid}")
+        return url, f"process {process.pid}"
 
     async def ended(self) -> str:
         """Wait until the server has ended, and return how it did."""

@@ -21,7 +21,6 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from maskwright.cli.fleet.process_replica import STOP_SECONDS, ProcessReplica
-from maskwright.cli.fleet.replica import StartedReplica
 from maskwright.cli.process.environment import set_defaults
 from maskwright.errors import InputError
 from maskwright.immutable import Immutable
@@ -141,10 +140,10 @@ class ReplicaActor:
     async def start(self) -> tuple[str, str, str | None]:
         """Start the server. Returns its address and the process that it is, and what went wrong."""
         try:
-            started = await self._server.start()
+            url, place = await self._server.start()
         except InputError as error:
             return "", "", error.message
-        return started.url, f"{started.place} on {self._host}", None
+        return url, f"{place} on {self._host}", None
 
     async def ended(self) -> str:
         """Wait until the server has ended, and return how it did."""
@@ -175,8 +174,9 @@ class RayReplica:
         self._resources = resources
         self._actor: Any = None
 
-    async def start(self) -> StartedReplica:
-        """Start the server, in a new actor if there is none. Raises InputError."""
+    async def start(self) -> tuple[str, str]:
+        """Start the server, in a new actor if there is none. Returns its address without a path,
+        and the process that it is. Raises InputError."""
         if self._actor is None:
             actor_class = self._ray.remote(
                 num_cpus=self._resources.cpus, num_gpus=self._resources.gpus
@@ -192,7 +192,7 @@ class RayReplica:
             warning.cancel()
         if wrong is not None:
             raise InputError(wrong)
-        return StartedReplica(url, place)
+        return url, place
 
     async def ended(self) -> str:
         """Wait until the server or its actor has ended, and return how it did."""

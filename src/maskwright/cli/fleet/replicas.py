@@ -8,7 +8,7 @@ import os
 import secrets
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from typing import Final, TypeAlias
 
 from maskwright.cli.fleet.process_replica import ProcessReplica
@@ -21,7 +21,7 @@ from maskwright.dist.front.fleet import WorkerGroup
 from maskwright.dist.front.wire import Address
 from maskwright.dist.routing.replica_state import Role
 from maskwright.errors import InputError
-from maskwright.immutable import Immutable
+from maskwright.server.config import ServerConfig
 from maskwright.server.observe.figures import joined_state
 
 NOWHERE: Final = Address("127.0.0.1", 0)
@@ -38,57 +38,43 @@ started again whenever it has ended. Requests, streams and hand-offs reach all k
 log = logging.getLogger(__name__)
 
 
-class ReplicatedService(Immutable):
-    """What is served by several replicas.
+def serve_replicas(
+    roles: Sequence[Role],
+    options: Sequence[str],
+    resources: RayResources | None,
+    address: tuple[str, int],
+    server: ServerConfig,
+    key: str | None,
+) -> None:
+    """Serve with replicas until a signal ends it: processes of this one, or with `resources`, which
+    each of them reserves, actors of a Ray cluster. Raises InputError if one ends at its start.
 
-    - `roles`: of the replicas.
-    - `options`: options of `serve` for each replica.
-    - `host`, `port`: the address of the router.
-    - `body_bytes`, `drain_seconds`, `keep_alive_seconds`: as for the router.
-    - `key`: a key that replicas demand, for the router's own checks.
-    """
+    `options`: options of `serve` for each replica. `address`: host and port of the router, which
+    has the bound on bodies and the times of `server`. `key`: a key that replicas demand, for the
+    router's own checks."""
+    set_up_front_logs()
+    what = f"{len(roles)} replicas"
+    with ExitStack() as closing:
+        ray = None
+        if resources is not None:
+            what += " on Ray"
+            ray = closing.enter_context(ray_cluster(len(roles), resources))
 
-    roles: Sequence[Role]
-    options: Sequence[str]
-    host: str
-    port: int
-    body_bytes: int
-    drain_seconds: float
-    keep_alive_seconds: float
-    key: str | None
+        def driver(name: str, variables: Mapping[str, str]) -> ProcessReplica | RayReplica:
+            if resources is None:
+                return ProcessReplica(name, options, {**os.environ, **variables})
+            return RayReplica(ray, name, options, {**passed_on(), **variables}, resources)
 
-    def serve_as_processes(self) -> None:
-        """Serve with replicas that are processes of this one until a signal ends it. Raises
-        InputError if a replica ends at its start."""
-        set_up_front_logs()
-        self._serve(
-            lambda name, variables: ProcessReplica(name, self.options, {**os.environ, **variables}),
-            f"{len(self.roles)} replicas",
-        )
-
-    def serve_on_ray(self, resources: RayResources) -> None:
-        """As `serve_as_processes`, with replicas in actors of a Ray cluster. Each reserves
-        `resources`."""
-        set_up_front_logs()
-        with ray_cluster(len(self.roles), resources) as ray:
-            self._serve(
-                lambda name, variables: RayReplica(
-                    ray, name, self.options, {**passed_on(), **variables}, resources
-                ),
-                f"{len(self.roles)} replicas on Ray",
-            )
-
-    def _serve(self, driver: Driver, what: str) -> None:
-        group = ReplicaGroup(self.roles, driver, self.key)
-        drain = Drain(self.drain_seconds)
+        group = ReplicaGroup(roles, driver, key)
+        drain = Drain(server.drain_seconds)
         if group.prompts is not None:
-            counts = Counter(self.roles)
+            counts = Counter(roles)
             what += f" ({counts['prefill']} for prompts, {counts['decode']} for answers)"
-        with listen(self.host, self.port) as listening:
-            front = Front(group, drain, self.body_bytes, join_states=joined_state)
-            # uvicorn exits with a code of its own where the application does not start.
-            with suppress(SystemExit):
-                FrontServer(front, drain, what, self.keep_alive_seconds).run([listening])
+        listening = closing.enter_context(listen(*address))
+        front = Front(group, drain, server.body_bytes, join_states=joined_state)
+        # uvicorn exits with a code of its own where the application does not start.
+        with suppress(SystemExit):
+            FrontServer(front, drain, what, server.keep_alive_seconds).run([listening])
         if group.failure is not None:
             raise InputError(group.failure, param="replicas")
 
@@ -128,9 +114,9 @@ class ReplicaGroup(WorkerGroup):
         await self._end_all()
 
     async def _start(self, name: str) -> None:
-        started = await self._replicas[name].start()
-        self.replace(name, Address.parse(started.url))
-        log.info("replica %s is %s", name, started.place)
+        url, place = await self._replicas[name].start()
+        self.replace(name, Address.parse(url))
+        log.info("replica %s is %s", name, place)
 
     async def _keep(self, name: str) -> None:
         """Start a replica again whenever it ends."""

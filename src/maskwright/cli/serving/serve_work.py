@@ -6,8 +6,7 @@ Options are checked before torch is imported, so that a mistake is said at once.
 from __future__ import annotations
 
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from maskwright.cli.fleet.replica import roles_of
@@ -20,7 +19,6 @@ from maskwright.model_options import local_checkpoint
 from maskwright.server.observe.traces import TraceFile
 
 if TYPE_CHECKING:
-    from maskwright.processes import Nursery
     from maskwright.server.observe.spans import Spans
 
 
@@ -61,30 +59,23 @@ def run(given: ServeOptions) -> None:
         return
     tls = tls_files(options.tls_certificate, options.tls_key)
     sinks = open_sinks(options.trace, options.otel, options.trace_requests)
-    with listen(options.host, options.port, options.engine.reader_seconds) as listening:
+    with ExitStack() as closing:
+        listening = closing.enter_context(
+            listen(options.host, options.port, options.engine.reader_seconds)
+        )
         for path in filter(None, (options.chosen.model, options.chosen.draft_model)):
             local_checkpoint(path)
-        with started_nursery(options) as nursery:
-            with loading():
-                from maskwright.cli.serving.start import start  # noqa: PLC0415 - imports torch
+        nursery = None
+        if options.work.grammar_processes:
+            from maskwright.processes import Nursery  # noqa: PLC0415 - imports what compiles
 
-            start(options, tls, sinks, listening, nursery)
+            # Its imports take as long as a third of ours, and may take another processor.
+            nursery = Nursery.start()
+            closing.callback(nursery.end)
+        with loading():
+            from maskwright.cli.serving.start import start  # noqa: PLC0415 - imports torch
 
-
-@contextmanager
-def started_nursery(options: ServeOptions) -> Generator[Nursery | None]:
-    """The process from which grammar processes are forked, if there are to be any: its imports take
-    as long as a third of ours, and may take another processor."""
-    if options.work.grammar_processes == 0:
-        yield None
-        return
-    from maskwright.processes import Nursery  # noqa: PLC0415 - imports what compiles grammars
-
-    nursery = Nursery.start()
-    try:
-        yield nursery
-    finally:
-        nursery.end()
+        start(options, tls, sinks, listening, nursery)
 
 
 def _replicate(options: ServeOptions, roles: list[Role]) -> None:
@@ -99,15 +90,8 @@ def _replicate(options: ServeOptions, roles: list[Role]) -> None:
 
         sharing = 1 if is_joined() else sharing
         resources = resources_of(options.chosen.device, options.engine.threads)
-    from maskwright.cli.fleet.replicas import (  # noqa: PLC0415 - imports a server
-        ReplicatedService,
-    )
+    from maskwright.cli.fleet.replicas import serve_replicas  # noqa: PLC0415 - imports a server
 
     given = replica_options(sys.argv[2:], sharing, options.engine.memory_fraction)
-    server = options.server
-    front = server.body_bytes, server.drain_seconds, server.keep_alive_seconds
-    service = ReplicatedService(roles, given, options.host, options.port, *front, options.api_key)
-    if resources is None:
-        service.serve_as_processes()
-    else:
-        service.serve_on_ray(resources)
+    address = options.host, options.port
+    serve_replicas(roles, given, resources, address, options.server, options.api_key)

@@ -8,8 +8,8 @@ import gc
 import json
 import logging
 import socket
-from collections.abc import Callable, Generator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, ExitStack, closing, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -99,9 +99,9 @@ def start(
     if options.log_format == "json":  # no bars of libraries, which are imported from here on
         set_defaults({"HF_HUB_DISABLE_PROGRESS_BARS": "1"})
     chosen, config, server = options.chosen, options.engine, options.server
-    with ExitStack() as closing:
+    with ExitStack() as at_end:
         for sink in sinks:
-            closing.callback(sink.close)
+            at_end.callback(sink.close)
         read = partial(load, dtype=chosen.dtype, device=chosen.device, cache=chosen.cache_folder)
         with progress("loading the model"):  # ends before processes are forked
             loaded = read(chosen.model, backend=chosen.backend, weight_dtype=chosen.weight_dtype)
@@ -109,10 +109,10 @@ def start(
                 config = replace(config, draft_model=read(chosen.draft_model))
         # The grammar processes are forked before the engine has memory and threads.
         work = options.work.grammar_processes, options.work.shape_seconds, options.work.shape_bytes
-        processes = closing.enter_context(grammar_work(loaded.vocab, *work, nursery))
-        engine = closing.enter_context(Engine(loaded, config, chosen.adapters))
+        processes = at_end.enter_context(grammar_work(loaded.vocab, *work, nursery))
+        engine = at_end.enter_context(Engine(loaded, config, chosen.adapters))
         _log.info("memory: %s", engine.capacity.report())
-        closing.enter_context(collecting(lambda: engine.idle))
+        at_end.enter_context(collecting(lambda: engine.idle))
         # After `collecting` has frozen what there is: this makes tables of grammars, which are
         # replaced later, and what is frozen would never be freed.
         with progress("warming up") as engine.tell:
@@ -154,23 +154,17 @@ def reloading(
     return reload
 
 
-@contextmanager
 def grammar_work(
     vocabulary: Vocabulary,
     count: int,
     seconds: float,
     nbytes: int,
     nursery: Nursery | None = None,
-) -> Generator[GrammarProcesses | None]:
+) -> AbstractContextManager[GrammarProcesses | None]:
     """`count` shared grammar processes while the block runs, beside the one in which grammars
     begin, forked from `nursery` if there is one; None if there are to be none."""
     if count == 0:
-        yield None
-        return
-    processes = GrammarProcesses(
-        vocabulary, count=count, seconds=seconds, nbytes=nbytes, nursery=nursery
+        return nullcontext()
+    return closing(
+        GrammarProcesses(vocabulary, count=count, seconds=seconds, nbytes=nbytes, nursery=nursery)
     )
-    try:
-        yield processes
-    finally:
-        processes.close()
