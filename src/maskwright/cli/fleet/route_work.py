@@ -83,15 +83,11 @@ def _worker(given: object, where: str) -> ListedWorker:
 
 def _check_differing(workers: list[ListedWorker], path: str) -> None:
     """Raise InputError for names and addresses that are given twice."""
-    names: dict[str, int] = {}
-    addresses: dict[Address, int] = {}
+    seen: dict[str, int] = {}
     for index, worker in enumerate(workers):
         name = worker.traits.name or f"w{index}"
-        for value, seen, what in (
-            (name, names, f"name {name!r}"),
-            (worker.address, addresses, f"url {worker.address.url}"),
-        ):
-            first = cast(dict[object, int], seen).setdefault(value, index)
+        for what in (f"name {name!r}", f"url {worker.address.url}"):
+            first = seen.setdefault(what, index)
             if first != index:
                 raise InputError(
                     f"{path}: workers[{index}] has the {what} of workers[{first}]", param="workers"
@@ -100,21 +96,20 @@ def _check_differing(workers: list[ListedWorker], path: str) -> None:
 
 def run(options: RouteOptions) -> None:
     set_up_front_logs()
-    listed = _listed(options.workers, options.worker, options.prefill_worker, options.decode_worker)
+    listed = _listed(options)
     roles: list[Role] = [one.role for one in listed]
     if any(role != "both" for role in roles) and not options.handoff_key:
         raise InputError(
             "servers that hand requests over need a key in common: --handoff-key KEY",
             param="handoff_key",
         )
-    addresses, traits = [one.address for one in listed], [one.traits for one in listed]
     router: RequestRouter = RoundRobinRouter() if options.policy == "round-robin" else Router()
     fleet = WorkerGroup(
-        addresses,
+        [one.address for one in listed],
         router,
         options.worker_key,
         roles=roles,
-        traits=traits,
+        traits=[one.traits for one in listed],
         handoff_key=options.handoff_key,
     )
     drain = Drain(options.drain_seconds)
@@ -124,15 +119,14 @@ def run(options: RouteOptions) -> None:
         FrontServer(front, drain, what, options.keep_alive_seconds).run([listening])
 
 
-def _listed(
-    file: str | None, both: list[str], prefill: list[str], decode: list[str]
-) -> list[ListedWorker]:
+def _listed(options: RouteOptions) -> list[ListedWorker]:
     """Return the servers of a file, or of the options. Raises InputError."""
-    urls = [*prefill, *decode, *both]
-    if file is not None and urls:
-        raise InputError("give servers either in --workers FILE or as options", param="workers")
-    if file is not None:
-        listed = read_workers(file)
+    prefill, decode = options.prefill_worker, options.decode_worker
+    urls = [*prefill, *decode, *options.worker]
+    if options.workers is not None:
+        if urls:
+            raise InputError("give servers either in --workers FILE or as options", param="workers")
+        listed = read_workers(options.workers)
         counts = Counter(one.role for one in listed)
         roles_of(len(listed), counts["prefill"], counts["decode"])
         return listed

@@ -20,17 +20,18 @@ LONGEST = 60
 def exit_code(verdicts: Iterable[Verdict]) -> int:
     """The exit code of several texts: a mismatch outweighs an incomplete text."""
     given = set(verdicts)
-    for worst in (Verdict.MISMATCH, Verdict.INCOMPLETE):
-        if worst in given:
-            return worst.value
-    return Verdict.MATCH.value
+    order = (Verdict.MISMATCH, Verdict.INCOMPLETE)
+    return next((worst for worst in order if worst in given), Verdict.MATCH).value
 
 
 def verdict_lines(name: str, reading: TextReading) -> list[str]:
     """The verdict of one text and, for a fault, the place and what could stand there."""
     if reading.verdict is Verdict.MATCH:
         return [f"{name}: {coloured('matches', 'green')}"]
-    return [*fault_lines(name, reading), f"  expected {_expected(reading)}"]
+    expected = in_words(reading.characters, reading.may_end)
+    if len(reading.forced) > 1:
+        expected = reading.forced.decode("utf-8", "replace")
+    return [*fault_lines(name, reading), f"  expected {expected}"]
 
 
 def fault_lines(name: str, reading: TextReading) -> list[str]:
@@ -104,9 +105,3 @@ def place_rows(place: ShapePlace) -> list[tuple[str, str]]:
 
 def _cut(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
-
-
-def _expected(reading: TextReading) -> str:
-    if len(reading.forced) > 1:
-        return reading.forced.decode("utf-8", "replace")
-    return in_words(reading.characters, reading.may_end)

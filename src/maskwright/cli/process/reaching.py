@@ -27,25 +27,17 @@ class ClientArguments(TypedDict):
 def client_arguments(access: ServerAccess) -> ClientArguments:
     """How a client of httpx asks a server. Raises InputError for a file of certificates that can't
     be used."""
-    key = access.api_key
-    return {
-        "headers": {"Authorization": f"Bearer {key}"} if key else {},
-        "verify": _verification(access.ca, access.insecure),
-    }
-
-
-def _verification(ca: str | None, insecure: bool) -> ssl.SSLContext | bool:
-    if ca is None:
-        return not insecure
-    if insecure:
+    key, ca = access.api_key, access.ca
+    if ca is not None and access.insecure:
         raise InputError("--ca and --insecure exclude each other; give one", param="insecure")
     try:
-        return ssl.create_default_context(cafile=ca)
+        verify = not access.insecure if ca is None else ssl.create_default_context(cafile=ca)
     except OSError as error:  # ssl.SSLError is one
         reason = error.strerror
         if isinstance(error, ssl.SSLError):
             reason = "there is no certificate in it, in PEM"
         raise InputError(f"--ca {ca}: {reason}", param="ca") from None
+    return {"headers": {"Authorization": f"Bearer {key}"} if key else {}, "verify": verify}
 
 
 def base_address(url: str) -> str:

@@ -52,7 +52,11 @@ def _run(files: list[str], report: str | None, as_json: bool) -> int:
         Path(report).write_text(junit(results, ", ".join(files)), encoding="utf-8")
     failed = sum(bool(result.fault) for result in results)
     if as_json:
-        print(shown_json({"cases": [_row(r) for r in results], "failed": failed}))
+        cases = [
+            {"group": group, **case._asdict(), "passed": not fault, "fault": fault}
+            for group, case, fault in results
+        ]
+        print(shown_json({"cases": cases, "failed": failed}))
     else:
         verdict = f"{len(results) - failed} of {len(results)} cases as expected"
         print(coloured(verdict, "red" if failed else "green"), flush=True)
@@ -83,11 +87,6 @@ def _opened(group: CaseGroup, file: str) -> Any:
     is_file = "\n" not in group.shape and beside.is_file()
     shape = str(beside) if is_file else group.shape
     return open_shape(shape, group.kind, group.property_order)  # type: ignore[arg-type]
-
-
-def _row(result: CaseResult) -> dict[str, Any]:
-    group, case, fault = result
-    return {"group": group, **case._asdict(), "passed": not fault, "fault": fault}
 
 
 def _watched(files: list[str]) -> Iterator[Path]:

@@ -16,7 +16,6 @@ dialect.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from maskwright.cli.input.shapes import (
@@ -52,14 +51,10 @@ COMMENTS: Final[dict[Dialect, tuple[str, str]]] = {
 def run(options: ConvertOptions) -> None:
     target = _dialect(options.to, "to")
     lost: tuple[ConversionLoss, ...] = ()
-    if options.dialect != "auto" or (
-        options.kind == "auto" and dialect_of(options.shape) is not None
-    ):
-        given = (
-            dialect_of(options.shape)
-            if options.dialect == "auto"
-            else _dialect(options.dialect, "dialect")
-        )
+    given = dialect_of(options.shape) if options.kind == "auto" else None
+    if options.dialect != "auto":
+        given = _dialect(options.dialect, "dialect")
+    if given is not None:
         written = read_grammar_argument(options.shape, given)
         with located(written), progress("converting"):
             lowered = read_grammar(written.text, given, start=options.start).lowered
@@ -86,16 +81,14 @@ def run(options: ConvertOptions) -> None:
         rows = [loss._asdict() for loss in lost]
         print(shown_json({"grammar": grammar, "left_open": rows}))
     else:
-        print(_comments(lost, target) + grammar, end="")
+        first, last = COMMENTS[target]
+        for loss in lost:
+            print(f"{first}{loss.pointer or 'the root'}: {loss.message}{last}")
+        print(grammar, end="")
 
 
 def _lowered(rules: Rules) -> Lowered:
     return Lowered(rules, (), EMPTY, {})
-
-
-def _comments(lost: Iterable[ConversionLoss], dialect: Dialect) -> str:
-    first, last = COMMENTS[dialect]
-    return "".join(f"{first}{loss.pointer or 'the root'}: {loss.message}{last}\n" for loss in lost)
 
 
 def _dialect(name: str, option: str) -> Dialect:

@@ -20,7 +20,6 @@ from maskwright.cli.input.shapes import (
     GrammarArgument,
     RegexArgument,
     SchemaArgument,
-    Shape,
     located,
     read_shape,
 )
@@ -28,7 +27,6 @@ from maskwright.cli.output.appearance import remark
 from maskwright.cli.output.files import check_picture, write_file
 from maskwright.cli.output.progress import progress
 from maskwright.cli.shape.options import DrawOptions
-from maskwright.workbench.choices import PictureName
 from maskwright.workbench.diagram.pictures import grammar_picture, pattern_picture, schema_picture
 
 
@@ -37,7 +35,14 @@ def run(options: DrawOptions) -> None:
         check_picture(options.output, "output")
     wanted = read_shape(options.shape, options.kind)
     with located(wanted), progress("drawing"):
-        svg = _picture(wanted, options.which)
+        match wanted:
+            case SchemaArgument(schema=schema, name=name):
+                svg = schema_picture(schema, name, options.which)
+            case GrammarArgument(text=text, dialect=dialect, name=name):
+                known = None if dialect == "auto" else dialect
+                svg = grammar_picture(text, known, name, options.which)
+            case RegexArgument(pattern=pattern):
+                svg = pattern_picture(pattern, options.which)
     if options.output is not None:
         write_file(Path(options.output), svg, "output")
     if options.as_json:
@@ -48,13 +53,3 @@ def run(options: DrawOptions) -> None:
         print(svg, end="")
     else:
         remark(f"wrote {options.output}")
-
-
-def _picture(shape: Shape, which: PictureName) -> str:
-    match shape:
-        case SchemaArgument(schema=schema, name=name):
-            return schema_picture(schema, name, which)
-        case GrammarArgument(text=text, dialect=dialect, name=name):
-            return grammar_picture(text, None if dialect == "auto" else dialect, name, which)
-        case RegexArgument(pattern=pattern):
-            return pattern_picture(pattern, which)

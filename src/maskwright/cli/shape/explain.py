@@ -39,7 +39,8 @@ def run(options: ExplainOptions) -> int:
     if not isinstance(given, SchemaArgument):
         raise InputError("only a JSON Schema has keywords to explain", param="schema")
     rows = explain_schema(given.schema if given.source is None else given.source)
-    lines = _line_numbers(given.text)
+    spans = spans_of(given.text)
+    lines = {name: given.text.count("\n", 0, span.begin) + 1 for name, span in spans.items()}
     if options.as_json:
         keywords = [{**row._asdict(), "line": lines.get(row.pointer)} for row in rows]
         print(shown_json({"keywords": keywords, "counts": counted(rows)}))
@@ -48,24 +49,12 @@ def run(options: ExplainOptions) -> int:
     return 0 if is_usable(rows) else 1
 
 
-def _line_numbers(text: str) -> dict[str, int]:
-    """The line of each keyword's name, by pointer."""
-    return {
-        pointer: text.count("\n", 0, span.begin) + 1 for pointer, span in spans_of(text).items()
-    }
-
-
 def _table(rows: list[ExplainedKeyword], lines: dict[str, int]) -> list[str]:
     width = max((len(row.pointer) for row in rows), default=0)
-    table = [
-        f"{lines.get(row.pointer, ''):>5}  {coloured(f'{row.state:10}', COLOURS[row.state])}  "
-        f"{row.pointer:{width}}  {_first_line(row.note)}".rstrip()
-        for row in rows
-    ]
+    table: list[str] = []
+    for row in rows:
+        line, state = lines.get(row.pointer, ""), coloured(f"{row.state:10}", COLOURS[row.state])
+        note = row.note.partition("\n")[0]  # without the excerpt of a pattern below it
+        table.append(f"{line:>5}  {state}  {row.pointer:{width}}  {note}".rstrip())
     summary = ", ".join(f"{count} {state}" for state, count in counted(rows).items() if count)
     return [*table, summary or "no keywords: every JSON value matches"]
-
-
-def _first_line(note: str) -> str:
-    """A note without the excerpt of a pattern below it."""
-    return note.partition("\n")[0]

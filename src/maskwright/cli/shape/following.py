@@ -42,14 +42,16 @@ def run(options: NextOptions) -> int:
     opened = open_shape(options.shape, options.kind, options.property_order)
     reading = read_text(opened.grammar, text)
     is_prefix = reading.verdict is not Verdict.MISMATCH
+    model, order = options.model or "demo", options.property_order
     tokens = None
     if (options.model is not None or options.probabilities) and is_prefix:
-        tokens = _tokens(opened, options.model or "demo", text, options.property_order)
+        from maskwright.cli.input.vocabulary import read_vocabulary  # noqa: PLC0415 - for tokens
+
+        grammar = compile_shape(opened.shape, read_vocabulary(model), property_order=order)
+        tokens = allowed_tokens(grammar, text)
     likely: Data = {}
     if options.probabilities and is_prefix:
-        likely = _likely(
-            opened, options.model or "demo", text, options.prompt or "", options.property_order
-        )
+        likely = _likely(opened, model, text, options.prompt or "", order)
     if options.as_json:
         print(shown_json(_data(reading, tokens) | likely))
         return 0 if is_prefix else Verdict.MISMATCH.value
@@ -59,19 +61,13 @@ def run(options: NextOptions) -> int:
         more = " …" if len(tokens.ids) > MOST_TOKENS else ""
         lines.append(f"  tokens   {len(tokens.ids):,} of {tokens.size:,}: {shown}{more}")
     if likely:
-        lines += _likely_lines(likely)
+        lines.append(f"  kept     {likely['kept']:.4f} of the model's probability")
+        for each in likely["likely"]:
+            mark = "" if each["is_allowed"] else coloured("  not allowed", "red")
+            lines.append(f"  {each['raw']:8.4f}  {each['text']!r}{mark}")
     head = [] if is_prefix else fault_lines(name, reading)
     print("\n".join([*head, *lines]))
     return 0 if is_prefix else Verdict.MISMATCH.value
-
-
-def _tokens(
-    opened: OpenedShape, model: str, text: bytes, property_order: PropertyOrder
-) -> AllowedTokens:
-    from maskwright.cli.input.vocabulary import read_vocabulary  # noqa: PLC0415 - only with --model
-
-    grammar = compile_shape(opened.shape, read_vocabulary(model), property_order=property_order)
-    return allowed_tokens(grammar, text)
 
 
 def _likely(
@@ -84,15 +80,6 @@ def _likely(
     loaded, grammar, asked = asked_model(model, opened.shape, prompt, property_order)
     found, kept = next_probabilities(loaded, grammar, asked, text, MOST_LIKELY)
     return {"kept": kept, "likely": [each._asdict() for each in found]}
-
-
-def _likely_lines(likely: Data) -> list[str]:
-    rows = [
-        f"  {each['raw']:8.4f}  {each['text']!r}"
-        + ("" if each["is_allowed"] else coloured("  not allowed", "red"))
-        for each in likely["likely"]
-    ]
-    return [f"  kept     {likely['kept']:.4f} of the model's probability", *rows]
 
 
 def _data(reading: TextReading, tokens: AllowedTokens | None) -> Data:

@@ -57,10 +57,10 @@ def run(options: MatchOptions) -> int:
         print(shown_json({"texts": rows}))
     else:
         for name, reading in readings.items():
-            if options.brief:
-                print("\n".join(verdict_lines(name, reading)))
-            else:
-                print("\n".join(_lines(name, reading, found.get(name, {}))))
+            lines = verdict_lines(name, reading)
+            if not options.brief and reading.verdict is not Verdict.MATCH:
+                lines = fault_lines(name, reading) + following_lines(reading, found.get(name))
+            print("\n".join(lines))
     return exit_code(reading.verdict for reading in readings.values())
 
 
@@ -75,9 +75,3 @@ def _why(opened: OpenedShape, reading: TextReading, order: PropertyOrder) -> Dat
     with progress("looking for reasons"), suppress(LimitError), Work(DEFAULT_LIMITS):
         add_why(found, reading, opened.grammar, variants)
     return found
-
-
-def _lines(name: str, reading: TextReading, why: Data) -> list[str]:
-    if reading.verdict is Verdict.MATCH:
-        return verdict_lines(name, reading)
-    return [*fault_lines(name, reading), *following_lines(reading, why)]

@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from maskwright.cli.input.opened import given_texts
-from maskwright.cli.input.shapes import Shape, compile_shape, read_shape
+from maskwright.cli.input.shapes import compile_shape, read_shape
 from maskwright.cli.output.appearance import coloured, shown_json
 from maskwright.cli.output.progress import progress
 from maskwright.cli.shape.options import TraceOptions
@@ -42,8 +42,18 @@ def run(options: TraceOptions) -> int:
     )
     [data] = given.values()
     wanted, data = read_shape(options.shape, options.kind), data.rstrip(b"\r\n")
+    found: list[TokenProbability] = []
     if options.probabilities:
-        tokens, found = _with_model(wanted, data, options.model, options.prompt or "")
+        # Only here, because it imports torch.
+        from maskwright.cli.shape.probabilities import (  # noqa: PLC0415
+            asked_model,
+            token_probabilities,
+        )
+
+        loaded, grammar, asked = asked_model(options.model, wanted, options.prompt or "", "any")
+        tokens = [*traced(grammar, data)]
+        ids = [token.token for token in tokens]
+        found = [*token_probabilities(loaded, grammar, asked, ids)]
     else:
         # Only here, because it imports the library of tokenizers.
         from maskwright.cli.input.vocabulary import read_vocabulary  # noqa: PLC0415
@@ -51,7 +61,6 @@ def run(options: TraceOptions) -> int:
         grammar = compile_shape(wanted, read_vocabulary(options.model), property_order="any")
         with progress("following the text"):
             tokens = [*traced(grammar, data)]
-        found = []
     if options.as_json:
         rows = [token._asdict() for token in tokens]
         for row, probability in zip(rows, found, strict=False):
@@ -60,29 +69,10 @@ def run(options: TraceOptions) -> int:
         print(shown_json({"tokens": rows, **_sums(tokens, found)}))
     else:
         print("\n".join(_lines(tokens, found)))
-    return _exit_code(tokens, data)
-
-
-def _exit_code(tokens: list[TracedToken], text: bytes) -> int:
-    """0 if all is allowed; 3 if only the end isn't, which comes after all bytes; else 1."""
     if all(token.is_allowed for token in tokens):
         return 0
     read = sum(len(token.bytes) // 2 for token in tokens if token.is_allowed)
-    return 3 if read == len(text) else 1
-
-
-def _with_model(
-    shape: Shape, text: bytes, model: str, prompt: str
-) -> tuple[list[TracedToken], list[TokenProbability]]:
-    """The tokens of a text and their probabilities, after a prompt that shows the model a schema,
-    as `maskwright generate` does."""
-    # Only here, because it imports torch.
-    from maskwright.cli.shape.probabilities import asked_model, token_probabilities  # noqa: PLC0415
-
-    loaded, grammar, asked = asked_model(model, shape, prompt, "any")
-    tokens = [*traced(grammar, text)]
-    ids = [token.token for token in tokens]
-    return tokens, [*token_probabilities(loaded, grammar, asked, ids)]
+    return 3 if read == len(data) else 1  # 3 if only the end isn't, which comes after all bytes
 
 
 def _lines(tokens: list[TracedToken], found: list[TokenProbability]) -> list[str]:
