@@ -195,10 +195,18 @@ def parameters_of(options: type[Any]) -> Iterator[Parameter]:
     """What the fields of a class declare, and the fields of the classes in it."""
     for field in fields(options):
         annotation, declared = _annotation(options, field), description_of(field)
-        if declared is not None:
-            yield _parameter(field, annotation, declared)
-        elif is_dataclass(annotation):
-            yield from parameters_of(cast(type[Any], annotation))
+        if declared is None:
+            if is_dataclass(annotation):
+                yield from parameters_of(cast(type[Any], annotation))
+            continue
+        if get_origin(annotation) in (Union, UnionType):
+            (annotation,) = (each for each in get_args(annotation) if each is not NoneType)
+        is_list = get_origin(annotation) in (list, tuple)
+        default = field.default if field.default_factory is MISSING else field.default_factory()
+        kind = get_args(annotation)[0] if is_list else annotation
+        if get_origin(kind) is not None and get_origin(kind) is not Literal:
+            kind = get_origin(kind)
+        yield Parameter(field.name, declared, kind, is_list, default is MISSING, default)
 
 
 def _annotation(options: type[Any], field: Field[Any]) -> Any:
@@ -211,17 +219,6 @@ def _annotation(options: type[Any], field: Field[Any]) -> Any:
     if description_of(field) is not None:
         return eval(field.type, dict(names))
     return names.get(field.type)
-
-
-def _parameter(field: Field[Any], annotation: Any, declared: Argument | Option) -> Parameter:
-    if get_origin(annotation) in (Union, UnionType):
-        (annotation,) = (each for each in get_args(annotation) if each is not NoneType)
-    is_list = get_origin(annotation) in (list, tuple)
-    default = field.default if field.default_factory is MISSING else field.default_factory()
-    kind = get_args(annotation)[0] if is_list else annotation
-    if get_origin(kind) is not None and get_origin(kind) is not Literal:
-        kind = get_origin(kind)
-    return Parameter(field.name, declared, kind, is_list, default is MISSING, default)
 
 
 def _made(options: type[Options], values: Mapping[str, Any]) -> Options:

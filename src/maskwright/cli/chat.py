@@ -20,7 +20,6 @@ from maskwright.cli.options import cache_folder
 from maskwright.cli.output.appearance import coloured, remark
 from maskwright.cli.process.chats import ChatClient, Message, chat_client
 from maskwright.errors import InputError
-from maskwright.workbench.choices import Kind
 
 COMMANDS = "/shape SHAPE, /shape, /clear, /exit"
 
@@ -41,27 +40,20 @@ def run(options: ChatOptions) -> None:
             cache = cache_folder(options.cache)
             url = closing.enter_context(own_server(options.model, cache))
         client = closing.enter_context(chat_client(url, options.access, options.name))
-        fields = sampling_fields(options)
-        Chat(client, shape, options.kind, options.system, fields).run()
+        Chat(client, shape, options).run()
 
 
 class Chat:
     """A chat: what has been said, and the shape of answers."""
 
-    def __init__(
-        self,
-        client: ChatClient,
-        shape: Shape | None,
-        kind: Kind,
-        system: str | None,
-        fields: dict[str, object],
-    ) -> None:
+    def __init__(self, client: ChatClient, shape: Shape | None, options: ChatOptions) -> None:
         self._client = client
         self._shape = shape
-        self._kind: Kind = kind
-        self._begin: list[Message] = [{"role": "system", "content": system}] if system else []
+        self._options = options
+        self._begin: list[Message] = []
+        if options.system:
+            self._begin = [{"role": "system", "content": options.system}]
         self._messages = [*self._begin]
-        self._fields = fields
 
     def run(self) -> None:
         """Answer each line until there are no more."""
@@ -84,13 +76,14 @@ class Chat:
         if command == "/clear":
             self._messages = [*self._begin]
         elif command == "/shape":
-            self._shape = read_shape(argument.strip(), self._kind) if argument.strip() else None
+            given = argument.strip()
+            self._shape = read_shape(given, self._options.kind) if given else None
         else:
             raise InputError(f"there is no {command}; there are {COMMANDS}")
 
     def _answer(self, line: str) -> None:
         asked = [*self._messages, {"role": "user", "content": line}]
-        answer = self._client.stream(asked, self._shape, self._fields)
+        answer = self._client.stream(asked, self._shape, sampling_fields(self._options))
         with suppress(KeyboardInterrupt):
             for piece in answer.pieces:
                 print(piece, end="", flush=True)

@@ -93,21 +93,19 @@ def _is_batch_file(path: Path) -> bool:
 
 def _read_lines(path: Path) -> Iterator[InputRecord]:
     for index, (number, line) in enumerate(numbered_lines(path)):
-        place = f"line {number}"
+        fields: dict[str, object] = {}
+        problem = None
         try:
             value: object = json.loads(line)
+            if isinstance(value, dict):
+                fields = cast(dict[str, object], value)
+            elif isinstance(value, str):
+                fields = {"text": value}
+            else:
+                problem = "a record is a JSON object or a string"
         except (ValueError, RecursionError) as error:
             problem = f"not valid JSON: {json_reason(error, one_line=True)}"
-            yield InputRecord(index, problem=problem, place=place)
-            continue
-        match value:
-            case dict():
-                yield InputRecord(index, cast(dict[str, object], value), place=place)
-            case str():
-                yield InputRecord(index, {"text": value}, place=place)
-            case _:
-                problem = "a record is a JSON object or a string"
-                yield InputRecord(index, problem=problem, place=place)
+        yield InputRecord(index, fields, problem, f"line {number}")
 
 
 def _read_csv(path: Path, delimiter: str) -> Iterator[InputRecord]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from maskwright.engine import EngineConfig
-from maskwright.models.config import ModelConfig, parse_config, read_config
+from maskwright.models.config import parse_config, read_config
 from maskwright.sizing.memory import workspace_bytes
 from maskwright.sizing.serving_plan import WEIGHT_BITS, ModelShape
 
@@ -24,11 +24,18 @@ def read_shape(model: str, weight_dtype: str | None) -> tuple[ModelShape, int]:
     named = weight_dtype or raw.get("dtype") or raw.get("torch_dtype")
     bits = WEIGHT_BITS.get(str(named), WEIGHT_BITS["bfloat16"])
     itemsize = max(2, bits // 8)
+    weights = config.parameters * bits // 8
+    if named == "fp8":
+        # As the engine keeps them: weights of products have one byte and their outputs a float32
+        # scale; embeddings, head, norms and biases have two bytes.
+        codes = config.layers * sum(outputs * inputs for outputs, inputs in config.product_sizes)
+        scales = config.layers * sum(outputs for outputs, _ in config.product_sizes)
+        weights = codes + 4 * scales + 2 * (config.parameters - codes)
     shape = ModelShape(
         layers=config.layers,
         kv_heads=config.kv_heads,
         head_dim=config.head_dim,
-        weights=_fp8_bytes(config) if named == "fp8" else config.parameters * bits // 8,
+        weights=weights,
         weight_bits=bits,
         itemsize=itemsize,
     )
@@ -39,11 +46,3 @@ def read_shape(model: str, weight_dtype: str | None) -> tuple[ModelShape, int]:
         sampled=DEFAULTS.max_running * (1 + DEFAULTS.drafts),
     )
     return shape, workspace
-
-
-def _fp8_bytes(config: ModelConfig) -> int:
-    """Return the bytes of all weights as the engine keeps them in fp8: weights of products have one
-    byte and their outputs a float32 scale; embeddings, head, norms and biases have two bytes."""
-    codes = config.layers * sum(outputs * inputs for outputs, inputs in config.product_sizes)
-    scales = config.layers * sum(outputs for outputs, _ in config.product_sizes)
-    return codes + 4 * scales + 2 * (config.parameters - codes)

@@ -49,17 +49,13 @@ def _number(loader: Any, node: Any) -> int | float:
         return int(text) if re.fullmatch(r"[-+]?[0-9]+", text) else float_of(text)
 
 
-def _object(loader: _Loader, node: Any) -> Any:
-    return loader.construct_mapping(node)
-
-
 for _kind, _pattern, _first in _RESOLVERS:
     _Loader.add_implicit_resolver(  # pyright: ignore[reportUnknownMemberType]
         _TAG + _kind, re.compile(rf"^(?:{_pattern})$"), list(_first)
     )
 _Loader.add_constructor(_TAG + "int", _number)
 _Loader.add_constructor(_TAG + "float", _number)
-_Loader.add_constructor(_TAG + "map", _object)
+_Loader.add_constructor(_TAG + "map", _Loader.construct_mapping)
 
 
 def read_yaml(text: str) -> Any:

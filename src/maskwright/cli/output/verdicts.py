@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from maskwright.cli.output.appearance import coloured
 from maskwright.cli.output.excerpts import excerpt_width
 from maskwright.grammar.regular.charset import ranges_of
-from maskwright.workbench.continuations import CharacterRanges, Continuations, in_words
-from maskwright.workbench.place import ShapePlace
+from maskwright.workbench.continuations import CharacterRanges, in_words
 from maskwright.workbench.pointer import position_of
 from maskwright.workbench.reading import TextReading, Verdict
 
@@ -48,59 +47,49 @@ def fault_lines(name: str, reading: TextReading) -> list[str]:
 def following_lines(reading: TextReading, why: Mapping[str, Any] | None = None) -> list[str]:
     """What may follow, and where the accepted prefix ends in the text and in the shape; and why
     nothing else may, if that was asked."""
-    accepted = reading.text[: reading.accepted].decode(errors="replace")
-    shown = accepted if len(accepted) <= LONGEST else f"…{accepted[-LONGEST:]}"
-    size = f"{reading.accepted:,} byte{'s' * (reading.accepted != 1)}"
-    rows = [("accepted", f"{size}: {shown!r}" if accepted else "nothing")]
-    rows.append(("may end", "yes" if reading.may_end else "no"))
-    rows.append(("allowed", in_words(reading.characters, reading.may_end)))
-    rows += continuation_rows(reading.continuations)
-    rows += place_rows(reading.place) + why_rows(why or {})
+    rows = [*_following_rows(reading), *_why_rows(why or {})]
     width = max(len(name) for name, _ in rows)
     return [f"  {coloured(f'{name:{width}}', 'dim')}  {text}" for name, text in rows]
 
 
-def why_rows(why: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _following_rows(reading: TextReading) -> Iterator[tuple[str, str]]:
+    accepted = reading.text[: reading.accepted].decode(errors="replace")
+    shown = accepted if len(accepted) <= LONGEST else f"…{accepted[-LONGEST:]}"
+    size = f"{reading.accepted:,} byte{'s' * (reading.accepted != 1)}"
+    yield "accepted", f"{size}: {shown!r}" if accepted else "nothing"
+    yield "may end", "yes" if reading.may_end else "no"
+    yield "allowed", in_words(reading.characters, reading.may_end)
+    forced, options = reading.continuations.forced, reading.continuations.options
+    if forced:
+        yield "forced", _cut(forced)
+    texts = [_cut(option) for option in options if len(option) > 1]
+    if texts:
+        single = [ord(option) for option in options if len(option) == 1]
+        if single:
+            texts.insert(0, in_words(CharacterRanges(ranges_of(single)), False))
+        yield "then" if forced else "as texts", "   ".join(texts)
+    place = reading.place
+    if place.waits_for is not None:
+        yield "waits for", place.waits_for
+    if place.instance is not None:
+        yield "value", place.instance or "the whole text"
+    if place.schemas:
+        yield "schema", ", ".join(f"#{pointer}" for pointer in place.schemas)
+    for number, stack in enumerate(place.rules):
+        yield "rules" if number == 0 else "or", " > ".join(stack)
+
+
+def _why_rows(why: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Because of what a text isn't allowed, and the allowed text that is most like it."""
-    rows: list[tuple[str, str]] = []
-    for reason in why.get("reasons", ()):
+    for number, reason in enumerate(why.get("reasons", ())):
         name = reason["name"] if reason["pointer"] is None else f"#{reason['pointer']}"
-        rows.append(("because of" if not rows else "and", f"{name}: {_cut(reason['value'])}"))
+        yield "because of" if number == 0 else "and", f"{name}: {_cut(reason['value'])}"
         if reason["note"]:
-            rows.append(("note", reason["note"]))
+            yield "note", reason["note"]
     for each in why.get("nearest", ()):
         if each["by"].strip() and each["edits"] is not None:
-            rows.append(("nearest", f"{_cut(each['by'])!r} in place of {each['replaces']!r}"))
+            yield "nearest", f"{_cut(each['by'])!r} in place of {each['replaces']!r}"
             break
-    return rows
-
-
-def continuation_rows(found: Continuations) -> list[tuple[str, str]]:
-    """How a text may continue: what must come, then the options, if some of them are of several
-    characters."""
-    rows = [("forced", _cut(found.forced))] if found.forced else []
-    if any(len(option) > 1 for option in found.options):
-        single = [ord(option) for option in found.options if len(option) == 1]
-        texts = [_cut(option) for option in found.options if len(option) > 1]
-        if single:
-            ranges = CharacterRanges(ranges_of(single))
-            texts.insert(0, in_words(ranges, False))
-        rows.append(("then" if found.forced else "as texts", "   ".join(texts)))
-    return rows
-
-
-def place_rows(place: ShapePlace) -> list[tuple[str, str]]:
-    """Where a text stands: what JSON waits for, pointers, rules."""
-    rows: list[tuple[str, str]] = []
-    if place.waits_for is not None:
-        rows.append(("waits for", place.waits_for))
-    if place.instance is not None:
-        rows.append(("value", place.instance or "the whole text"))
-    if place.schemas:
-        rows.append(("schema", ", ".join(f"#{pointer}" for pointer in place.schemas)))
-    for number, stack in enumerate(place.rules):
-        rows.append(("rules" if number == 0 else "or", " > ".join(stack)))
-    return rows
 
 
 def _cut(text: str) -> str:
