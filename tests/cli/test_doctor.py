@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from maskwright.cli import doctor_work
+from maskwright.cli import doctor
 from maskwright.models.batch_invariance import BatchInvariance
 from maskwright.vocab.array_cache import ArrayCache
 from tests.cli.conftest import Run
@@ -32,7 +32,7 @@ def test_what_this_machine_is(run: Run) -> None:
 def test_advice_stands_below_what_it_is_about(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0}, raising=False)
     monkeypatch.setattr(
-        doctor_work, "probe_batch_invariance", lambda _: BatchInvariance("a product of 3 inputs")
+        doctor, "probe_batch_invariance", lambda _: BatchInvariance("a product of 3 inputs")
     )
     found = run("doctor")
     assert found.returncode == 1
@@ -46,17 +46,17 @@ def test_advice_stands_below_what_it_is_about(run: Run, monkeypatch: pytest.Monk
 def test_memory_is_read_from_the_system(tmp_path: Path) -> None:
     file = tmp_path / "meminfo"
     file.write_text("MemTotal:       2048 kB\nMemFree: 1 kB\nMemAvailable:   1024 kB\n")
-    assert doctor_work.memory(file) == (2 << 20, 1 << 20)
-    assert doctor_work.memory(tmp_path / "nothing") == (0, 0)
+    assert doctor.memory(file) == (2 << 20, 1 << 20)
+    assert doctor.memory(tmp_path / "nothing") == (0, 0)
 
 
 def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     for folder in (None, tmp_path / "file" / "cache"):
-        row = doctor_work.tables(folder)
+        row = doctor.tables(folder)
         assert "XDG_CACHE_HOME" in row.advice
     cache = tmp_path / "cache"
     ArrayCache(cache, 32 * "0").arrays("name", lambda: {"a": np.zeros(3 << 17)})
     (cache / "notes").write_text("mine")
-    row = doctor_work.tables(cache)
+    row = doctor.tables(cache)
     assert (row.found, row.advice) == (f"1 files, 3 MiB in {cache}", "")

@@ -15,11 +15,10 @@
 - `chat`: The command `chat`: a chat in the terminal.
 - `completion`: The command `completion`: print a script for a shell.
 - `doctor`: The command `doctor`: say what this machine is, and what to do about it.
-- `doctor_work`: What `doctor` does once its arguments are read.
 - `generate`: The command `generate`: print one answer that has a shape.
 - `generate_here`: Answers of a model that `generate` loads. Imports torch.
 - `key`: The command `key`: make a key for a client.
-- `options`: Options that several commands share.
+- `options`: Options that several commands share, and what `doctor` and `status` take.
 - `own_server`: A server in the process of a command.
 - `plan`: The command `plan`: compute what a model can serve.
 - `program`: The program: its commands and its errors.

@@ -1,9 +1,9 @@
 """What several commands have in common of their options: help texts, where the cache is, and how
-a server is asked."""
+a server is asked; and the few options of `doctor` and `status`, which import much."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
@@ -90,3 +90,23 @@ class ServerAccess:
         "Trust any certificate of the server: nothing shows that it is the one meant.",
         flag="--insecure",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class StatusOptions:
+    """What `maskwright status` is given."""
+
+    url: str = option("http://127.0.0.1:8000", "Address of the server.")
+    access: ServerAccess = field(default_factory=ServerAccess)
+    seconds: float = option(1.0, "Seconds between the two moments.", least=0.1)
+    watch: bool = option(
+        False, "Ask again and again, every --seconds, until Ctrl-C.", flag="--watch"
+    )
+    as_json: bool = option(False, JSON_HELP, flag="--json")
+
+
+@dataclass(frozen=True, slots=True)
+class DoctorOptions:
+    """What `maskwright doctor` is given."""
+
+    as_json: bool = option(False, JSON_HELP, flag="--json")

@@ -105,13 +105,13 @@ COMMANDS: Final = {
     "bench": Subcommand("bench.shape", "BenchOptions", declared="bench.options"),
     "bench serve": Subcommand("bench.serve", "BenchServeOptions", declared="bench.options"),
     "replay": Subcommand("replay", "ReplayOptions", declared="asking"),
-    "status": Subcommand("observe.status", "StatusOptions"),
+    "status": Subcommand("observe.status", "StatusOptions", declared="options"),
     "diagnose": Subcommand("observe.diagnose", "DiagnoseOptions"),
     "plan": Subcommand("plan", "PlanOptions"),
     "place": Subcommand("place", "PlaceOptions", SIMULATOR),
     "simulate": Subcommand("simulate", "SimulateOptions", SIMULATOR),
     "completion": Subcommand("completion", "CompletionOptions"),
-    "doctor": Subcommand("doctor", "DoctorOptions"),
+    "doctor": Subcommand("doctor", "DoctorOptions", declared="options"),
 }
 
 WORDS: Final = {

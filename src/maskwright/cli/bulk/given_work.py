@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from maskwright.cli.asking import SourceFormat
-from maskwright.cli.bulk.sources import InputRecord, read_records
+from maskwright.cli.bulk.sources import read_records
 from maskwright.cli.bulk.work import (
     CUT_OFF,
     Key,
@@ -102,7 +102,22 @@ class Extraction(Immutable):
 
     def items(self) -> Iterator[WorkItem]:
         for record in read_records(self.path, self.source):
-            yield self._item(record)
+            fields, problem, body = record.fields, record.problem, None
+            # A record is named by its own `id`, its file, or its place in the input.
+            known = (fields.get(name) for name in ("id", "custom_id", "file"))
+            named = (value for value in known if isinstance(value, str | int))
+            carried: dict[str, object] = {"id": next(named, record.index)}
+            for name in self.carry:
+                carried.setdefault(name, fields.get(name))
+            if problem is None:
+                try:
+                    body = {"messages": self.template.messages(fields), **self.options}
+                except InputError as error:
+                    problem = error.message
+            if problem is not None and record.place:
+                problem = f"{record.place}: {problem}"
+            digest = digest_of(body if problem is None else problem)
+            yield WorkItem(record.index, ENDPOINT, body, problem, carried, digest)
 
     def result(self, item: WorkItem, answer: ServerAnswer) -> WorkResult:
         if answer.status != 200:
@@ -142,21 +157,6 @@ class Extraction(Immutable):
     def use_of(self, line: dict[str, Any]) -> TokenUse:
         return token_use(line.get("usage"))
 
-    def _item(self, record: InputRecord) -> WorkItem:
-        carried = {"id": _name(record)}
-        for name in self.carry:
-            carried.setdefault(name, record.fields.get(name))
-        problem, body = record.problem, None
-        if problem is None:
-            try:
-                body = {"messages": self.template.messages(record.fields), **self.options}
-            except InputError as error:
-                problem = error.message
-        if problem is not None and record.place:
-            problem = f"{record.place}: {problem}"
-        digest = digest_of(body if problem is None else problem)
-        return WorkItem(record.index, ENDPOINT, body, problem, carried, digest)
-
     def _require_no_fault_of_all(self, answer: ServerAnswer) -> None:
         """Raise InputError if the server refuses what all requests have in common: the schema, or
         another field that options have given."""
@@ -183,15 +183,6 @@ class Extraction(Immutable):
 
 def _head(item: WorkItem) -> dict[str, object]:
     return {"index": item.key, **item.carried, "digest": item.digest}
-
-
-def _name(record: InputRecord) -> object:
-    """The name of a record in results: its own `id`, its file, or its place in the input."""
-    for name in ("id", "custom_id", "file"):
-        value = record.fields.get(name)
-        if isinstance(value, str | int):
-            return value
-    return record.index
 
 
 def _error(answer: ServerAnswer) -> tuple[str, str]:

@@ -2,5 +2,4 @@
 
 - `diagnose`: The command `diagnose`: say what makes the slowest requests slow.
 - `status`: The command `status`: say what a running server does now.
-- `status_work`: What `status` does once its arguments are read.
 """
