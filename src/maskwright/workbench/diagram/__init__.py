@@ -4,5 +4,5 @@
 - `grammar_tracks`: The railroad diagrams of regular languages and of a grammar's rules.
 - `pictures`: The pictures of each kind of shape: start reading here.
 - `schema_tracks`: The railroad diagrams of a JSON Schema: the structure of its values.
-- `tracks`: The closed tree of railroad diagrams.
+- `tracks`: The parts of railroad diagrams.
 """

@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Final, assert_never
 
+from railroad import Skip
+
 from maskwright.grammar.dialects.spelling import pattern, string
 from maskwright.grammar.dialects.syntax import (
     Both,
@@ -28,7 +30,7 @@ from maskwright.grammar.regular import terms as r
 from maskwright.grammar.regular.charset import Ranges
 from maskwright.grammar.regular.terms import Regular
 from maskwright.workbench.diagram.charts import visible
-from maskwright.workbench.diagram.tracks import SKIP, Box, Track, chain, fork, repeated
+from maskwright.workbench.diagram.tracks import Track, box, chain, fork, repeated
 
 FEW: Final = 24
 """Options of a choice up to which each is drawn."""
@@ -41,7 +43,7 @@ def regular_track(term: Regular, depth: int = DEEPEST) -> Track:
     words."""
     match term:
         case r.Epsilon():
-            return SKIP
+            return Skip()
         case r.Concat():
             return _concatenation(term, depth)
         case r.Chars(ranges=ranges):
@@ -50,16 +52,16 @@ def regular_track(term: Regular, depth: int = DEEPEST) -> Track:
             return fork([regular_track(option, depth - 1) for option in options])
         case r.Words(table=table, low=low, high=high, depth=start):
             found = [w[start:] for w in table.strings[low : min(high, low + FEW)]]
-            texts: list[Track] = [Box(_spelled(w), "text") if w else SKIP for w in found]
+            texts: list[Track] = [box(_spelled(w), "text") if w else Skip() for w in found]
             if high - low > FEW:
-                texts.append(Box(f"… {high - low - FEW:,} more", "note"))
+                texts.append(box(f"… {high - low - FEW:,} more", "note"))
             return fork(texts)
         case r.Repeat(body=body, least=least, most=most) if depth > 0:
             return repeated(regular_track(body, depth - 1), least, most)
         case r.State(equal=language) if language is not None:
             return regular_track(language, depth)
         case _:
-            return Box(described(term), "set")
+            return box(described(term), "set")
 
 
 def described(term: Regular) -> str:
@@ -96,19 +98,19 @@ def _concatenation(term: Regular, depth: int) -> Track:
             text += chr(head.ranges[0][0])
             continue
         if text:
-            parts.append(Box(_spelled(text), "text"))
+            parts.append(box(_spelled(text), "text"))
             text = ""
         parts.append(regular_track(head, depth))
     if text:
-        parts.append(Box(_spelled(text), "text"))
+        parts.append(box(_spelled(text), "text"))
     return chain(parts)
 
 
 def _one_of(ranges: Ranges) -> Track:
     if _is_one(ranges):
-        return Box(_spelled(chr(ranges[0][0])), "text")
+        return box(_spelled(chr(ranges[0][0])), "text")
     written = pattern(r.chars(ranges)) or ""
-    return Box(visible(written[1:-1].replace("\\/", "/")), "set")
+    return box(visible(written[1:-1].replace("\\/", "/")), "set")
 
 
 def _is_one(ranges: Ranges) -> bool:
@@ -154,8 +156,8 @@ def names_in(node: Node | None) -> Iterator[str]:
 
 def _definition(definition: Definition, known: Mapping[str, Definition]) -> Track:
     if definition.body is None:
-        return Box("declared, without a definition", "note")
-    notes: list[Track] = [Box(note, "note") for note in _notes(definition.options, known)]
+        return box("declared, without a definition", "note")
+    notes: list[Track] = [box(note, "note") for note in _notes(definition.options, known)]
     return chain([_node(definition.body, known), *notes])
 
 
@@ -178,7 +180,7 @@ def _node(node: Node, known: Mapping[str, Definition]) -> Track:
             label = f"{name}{{{', '.join(map(_words, arguments))}}}" if arguments else name
             definition = known.get(name)
             is_diagram = definition is not None and not definition.parameters
-            return Box(label, "name", name if is_diagram else "")
+            return box(label, "name", name if is_diagram else "")
         case Series(parts=parts):
             return chain([_node(part, known) for part in parts])
         case Either(options=options):
@@ -186,7 +188,7 @@ def _node(node: Node, known: Mapping[str, Definition]) -> Track:
         case Times(body=body, least=least, most=most):
             return repeated(_node(body, known), least, most)
         case Both() | Not() | Json() | Special():
-            return Box(_words(node), "set")
+            return box(_words(node), "set")
         case _:
             assert_never(node)
 

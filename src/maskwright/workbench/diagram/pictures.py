@@ -1,31 +1,14 @@
 """The pictures of each kind of shape as SVG documents: railroad diagrams, and graphs of rules,
-definitions or states.
-
-The library `railroad-diagrams` lays out and draws the tracks. A chain that is wider than `WIDEST`
-is continued in the next row.
-"""
+definitions or states."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from io import StringIO
-from typing import Any, Final, assert_never
-from urllib.parse import quote
+from typing import Any, Final
 
 import railroad
-from railroad import (
-    Choice,
-    Comment,
-    DiagramItem,
-    End,
-    NonTerminal,
-    OneOrMore,
-    Sequence,
-    Skip,
-    Stack,
-    Start,
-    Terminal,
-)
+from railroad import DiagramItem, End, Sequence, Start
 
 from maskwright.errors import LimitError
 from maskwright.grammar.dialects.detect import Dialect
@@ -40,7 +23,6 @@ from maskwright.workbench.diagram.charts import (
     Chart,
     ChartEdge,
     ChartNode,
-    cut,
     draw_chart,
     picture,
     text_at,
@@ -55,20 +37,9 @@ from maskwright.workbench.diagram.grammar_tracks import (
     regular_track,
 )
 from maskwright.workbench.diagram.schema_tracks import ROOT, references, resolved, schema_tracks
-from maskwright.workbench.diagram.tracks import (
-    Box,
-    Chain,
-    Cycle,
-    Fork,
-    Rows,
-    Track,
-    chain,
-)
+from maskwright.workbench.diagram.tracks import MARGIN, Track, anchor
 
 railroad.INTERNAL_ALIGNMENT = "left"
-WIDEST: Final = 900
-"""Pixels up to which a chain stays in one row."""
-MARGIN: Final = 20
 
 
 def draw_railroad(diagrams: Mapping[str, Track], title: str) -> str:
@@ -76,7 +47,7 @@ def draw_railroad(diagrams: Mapping[str, Track], title: str) -> str:
     written = StringIO()
     y, widest = float(MARGIN), 0.0
     for name, track in diagrams.items():
-        whole = Sequence(Start(), _laid(track), End())
+        whole = Sequence(Start(), track, End())
         heading = visible(name)
         written.write(text_at(MARGIN, y + MARGIN / 2, heading, "heading", "start"))
         y += 2 * MARGIN + whole.up
@@ -85,56 +56,9 @@ def draw_railroad(diagrams: Mapping[str, Track], title: str) -> str:
         drawn.writeSvg(written.write)
         y += whole.height + whole.down + MARGIN
         widest = max(widest, whole.width, width_of(heading))
-    tracks = written.getvalue().replace(
-        "]]>", "]]&gt;"
-    )  # which XML forbids, and the library writes
+    # XML forbids what the library writes here.
+    tracks = written.getvalue().replace("]]>", "]]&gt;")
     return picture(widest + 2 * MARGIN, y, title, [tracks])
-
-
-def anchor(name: str) -> str:
-    """The id of a diagram in the SVG, to which boxes with its name lead."""
-    return f"diagram-{quote(name, errors='surrogatepass')}"
-
-
-def _laid(track: Track) -> DiagramItem:
-    match track:
-        case Box():
-            return _box(track)
-        case Chain(parts=()):
-            return Skip()
-        case Chain(parts=parts):
-            return _chain(parts)
-        case Fork(options=options):
-            fork = Choice(0, *map(_laid, options))
-            fork.down += fork.items[-1].height  # which the library forgets
-            return fork
-        case Cycle(body=body, between=between, note=note):
-            notes = [Box(note, "note")] if note else []
-            return OneOrMore(_laid(body), _laid(chain([between, *notes])))
-        case Rows(rows=rows):
-            return Stack(*map(_laid, rows))
-        case _:
-            assert_never(track)
-
-
-def _box(box: Box) -> DiagramItem:
-    label = cut(box.label)
-    about = None if label == box.label else box.label
-    link = f"#{anchor(box.target)}" if box.target else None
-    made = {"text": Terminal, "note": Comment}.get(box.kind, NonTerminal)
-    item = made(label, link, about, cls=box.kind)
-    item.width = width_of(label) + MARGIN
-    return item
-
-
-def _chain(parts: tuple[Track, ...]) -> DiagramItem:
-    """Parts one after the other, in as many rows as they need."""
-    rows: list[list[DiagramItem]] = [[]]
-    for part in map(_laid, parts):
-        if rows[-1] and Sequence(*rows[-1], part).width > WIDEST:
-            rows.append([])
-        rows[-1].append(part)
-    return Stack(*(Sequence(*row) for row in rows)) if len(rows) > 1 else Sequence(*rows[0])
 
 
 MOST_STATES: Final = 200

@@ -10,9 +10,11 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from railroad import Comment, Skip, Stack
+
 from maskwright.grammar.schema.tree import Json
 from maskwright.workbench.diagram.charts import visible
-from maskwright.workbench.diagram.tracks import SKIP, Box, Rows, Track, chain, fork, repeated
+from maskwright.workbench.diagram.tracks import Track, box, chain, fork, repeated
 from maskwright.workbench.pointer import value_at
 
 FEW: Final = 24
@@ -73,13 +75,13 @@ def resolved(schema: Any, reference: str) -> Any:
 
 def _track(schema: Any) -> Track:
     if schema is False:
-        return Box("no value", "note")
+        return box("no value", "note")
     if not isinstance(schema, dict):
-        return Box("any value", "set")
+        return box("any value", "set")
     parts: list[Track] = []
     reference = schema.get("$ref")
     if isinstance(reference, str):
-        parts.append(Box(visible(reference), "name", reference))
+        parts.append(box(visible(reference), "name", reference))
     if "const" in schema:
         parts.append(_value(schema["const"]))
     elif "enum" in schema:
@@ -88,14 +90,14 @@ def _track(schema: Any) -> Track:
         parts.append(fork([_of_type(kind, schema) for kind in types]))
     parts += _combinations(schema)
     parts += _remarks(schema)
-    return chain(_joined(parts)) if parts else Box("any value", "set")
+    return chain(_joined(parts)) if parts else box("any value", "set")
 
 
 def _joined(parts: list[Track]) -> list[Track]:
     """Demands that all hold for one value, with a remark between them; remarks stand alone."""
-    demands = [part for part in parts if not (isinstance(part, Box) and part.kind == "note")]
+    demands = [part for part in parts if not (isinstance(part, Comment))]
     remarks = [part for part in parts if part not in demands]
-    joined = [each for part in demands for each in (Box("and also", "note"), part)]
+    joined = [each for part in demands for each in (box("and also", "note"), part)]
     return [*joined[1:], *remarks]
 
 
@@ -122,57 +124,57 @@ def _of_type(kind: str, schema: dict[str, Any]) -> Track:
         case "array":
             return _array(schema)
         case "string":
-            return Box(" ".join(("string", *_string_bounds(schema))), "set")
+            return box(" ".join(("string", *_string_bounds(schema))), "set")
         case "number" | "integer":
-            return Box(" ".join((kind, *_number_bounds(schema))), "set")
+            return box(" ".join((kind, *_number_bounds(schema))), "set")
         case "boolean":
             return fork([_value(True), _value(False)])
         case "null":
             return _value(None)
         case _:
-            return Box(visible(kind), "set")
+            return box(visible(kind), "set")
 
 
 def _object(schema: dict[str, Any]) -> Track:
     required = schema.get("required", [])
     properties = schema.get("properties", {})
-    rows: list[Track] = [Box("{", "text")]
+    rows: list[Track] = [box("{", "text")]
     for name, value in properties.items():
-        member = _member(Box(visible(json.dumps(name, ensure_ascii=False)), "text"), value)
-        rows.append(member if name in required else fork([SKIP, member]))
+        member = _member(box(visible(json.dumps(name, ensure_ascii=False)), "text"), value)
+        rows.append(member if name in required else fork([Skip(), member]))
     rows += [
-        _member(Box(visible(json.dumps(name, ensure_ascii=False)), "text"), True)
+        _member(box(visible(json.dumps(name, ensure_ascii=False)), "text"), True)
         for name in required
         if name not in properties
     ]
     for pattern, value in schema.get("patternProperties", {}).items():
-        named = Box(f"name like /{visible(pattern)}/", "set")
+        named = box(f"name like /{visible(pattern)}/", "set")
         rows.append(repeated(_member(named, value), 0, None))
     others = schema.get("additionalProperties", True)
     if others is not False:
-        rows.append(repeated(_member(Box("other name", "set"), others), 0, None))
-    rows.append(Box("}", "text"))
-    return Rows(tuple(rows))
+        rows.append(repeated(_member(box("other name", "set"), others), 0, None))
+    rows.append(box("}", "text"))
+    return Stack(*rows)
 
 
 def _member(name: Track, value: Any) -> Track:
-    return chain([name, Box(":", "text"), _track(value)])
+    return chain([name, box(":", "text"), _track(value)])
 
 
 def _array(schema: dict[str, Any]) -> Track:
     prefix = schema.get("prefixItems", [])
     items = schema.get("items", True)
     least, most = schema.get("minItems", 0), schema.get("maxItems")
-    comma = Box(",", "text")
-    parts = [each for item in prefix for each in (comma, _track(item))][1:]
+    parts = [each for item in prefix for each in (box(",", "text"), _track(item))][1:]
     if items is not False:
         few = max(0, least - len(prefix))
         many = None if most is None else max(0, most - len(prefix))
-        more = repeated(_track(items), few, many, comma)
+        comma, item = box(",", "text"), _track(items)
         if prefix:
-            more = repeated(chain([comma, _track(items)]), few, many)
-        parts.append(more)
-    return chain([Box("[", "text"), *parts, Box("]", "text")])
+            parts.append(repeated(chain([comma, item]), few, many))
+        else:
+            parts.append(repeated(item, few, many, comma))
+    return chain([box("[", "text"), *parts, box("]", "text")])
 
 
 def _combinations(schema: dict[str, Any]) -> Iterator[Track]:
@@ -182,13 +184,13 @@ def _combinations(schema: dict[str, Any]) -> Iterator[Track]:
     if isinstance(schema.get("allOf"), list):
         yield from (_track(part) for part in schema["allOf"])
     if "not" in schema:
-        yield chain([Box("not", "note"), _track(schema["not"])])
+        yield chain([box("not", "note"), _track(schema["not"])])
     if "if" in schema:
-        yes = chain([Box("if", "note"), _track(schema["if"]), Box("then", "note")])
+        yes = chain([box("if", "note"), _track(schema["if"]), box("then", "note")])
         yield fork(
             [
                 chain([yes, _track(schema.get("then", True))]),
-                chain([Box("else", "note"), _track(schema.get("else", True))]),
+                chain([box("else", "note"), _track(schema.get("else", True))]),
             ]
         )
 
@@ -199,7 +201,7 @@ def _remarks(schema: dict[str, Any]) -> Iterator[Track]:
     for keyword, value in schema.items():
         if keyword not in _ANNOTATIONS | _DRAWN | shown:
             written = json.dumps(value, ensure_ascii=False)
-            yield Box(visible(f"{keyword}: {written}"), "note")
+            yield box(visible(f"{keyword}: {written}"), "note")
 
 
 def _string_bounds(schema: dict[str, Any]) -> Iterator[str]:
@@ -223,9 +225,9 @@ def _number_bounds(schema: dict[str, Any]) -> Iterator[str]:
 def _listed(values: list[Any]) -> Track:
     options: list[Track] = [_value(value) for value in values[:FEW]]
     if len(values) > FEW:
-        options.append(Box(f"… {len(values) - FEW:,} more", "note"))
+        options.append(box(f"… {len(values) - FEW:,} more", "note"))
     return fork(options)
 
 
 def _value(value: Any) -> Track:
-    return Box(visible(json.dumps(value, ensure_ascii=False)), "text")
+    return box(visible(json.dumps(value, ensure_ascii=False)), "text")
