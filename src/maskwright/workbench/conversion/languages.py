@@ -11,22 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from graphlib import CycleError, TopologicalSorter
 from typing import Final
 
 from maskwright.grammar.regular import charset
 from maskwright.grammar.regular import terms as r
 from maskwright.grammar.regular.charset import Ranges
 from maskwright.grammar.regular.derivative import arcs
-from maskwright.grammar.regular.terms import (
-    EPSILON,
-    Regular,
-    alt,
-    char,
-    chars,
-    concat,
-    repeat,
-    words,
-)
+from maskwright.grammar.regular.terms import EPSILON, Regular
 
 _SHORT: Final = dict(zip('"\\/\b\f\n\r\t', '"\\/bfnrt', strict=True))
 """The letter after the backslash, by character."""
@@ -40,9 +32,9 @@ _BEYOND: Final = 0x10000
 def spelled_text(text: str) -> Regular:
     """The spellings of a string with the escapes that JSON requires and no others, without its
     quotes."""
-    return concat(
+    return r.concat(
         *(
-            spelled_characters(ranges) if charset.intersection(ranges, _MUST) else chars(ranges)
+            spelled_characters(ranges) if charset.intersection(ranges, _MUST) else r.chars(ranges)
             for ranges in map(charset.of, text)
         )
     )
@@ -61,13 +53,13 @@ def spelled_language(term: Regular) -> Regular | None:
             return _spelled_words([word[depth:] for word in table.strings[low:high]])
         case r.Repeat(body=body, least=least, most=most):
             inner = spelled_language(body)
-            return None if inner is None else repeat(inner, least, most)
+            return None if inner is None else r.repeat(inner, least, most)
         case r.Concat(head=head, tail=tail):
             first, rest = spelled_language(head), spelled_language(tail)
-            return None if first is None or rest is None else concat(first, rest)
+            return None if first is None or rest is None else r.concat(first, rest)
         case r.Alt(options=options):
             spelled = [spelled_language(option) for option in options]
-            return None if None in spelled else alt(*(each for each in spelled if each))
+            return None if None in spelled else r.alt(*(each for each in spelled if each))
         case r.State(equal=language) if language is not None:
             return spelled_language(language)
         case _:
@@ -76,7 +68,7 @@ def spelled_language(term: Regular) -> Regular | None:
 
 def _spelled_words(texts: list[str]) -> Regular:
     plain = [text for text in texts if not _needs_escapes(text)]
-    return alt(words(plain), *(spelled_text(text) for text in texts if _needs_escapes(text)))
+    return r.alt(r.words(plain), *(spelled_text(text) for text in texts if _needs_escapes(text)))
 
 
 def _needs_escapes(text: str) -> bool:
@@ -92,9 +84,9 @@ def spelled_characters(ranges: Ranges) -> Regular:
     digits = [_digits(low, high, 4) for low, high in charset.intersection(ranges, _PLANE)]
     beyond = charset.intersection(ranges, charset.complement(_PLANE))
     pairs = [pair for low, high in beyond for pair in _pairs(low, high)]
-    escapes = [chars(charset.of("".join(short)))] if short else []
-    escapes += [concat(char("u"), alt(*digits, *pairs))] if digits or pairs else []
-    return alt(chars(plain), concat(char("\\"), alt(*escapes)))
+    escapes = [r.chars(charset.of("".join(short)))] if short else []
+    escapes += [r.concat(r.char("u"), r.alt(*digits, *pairs))] if digits or pairs else []
+    return r.alt(r.chars(plain), r.concat(r.char("\\"), r.alt(*escapes)))
 
 
 def _digits(low: int, high: int, count: int) -> Regular:
@@ -108,25 +100,25 @@ def _digits(low: int, high: int, count: int) -> Regular:
         start = low % size if first == low // size else 0
         whole = last if high % size == size - 1 else last - 1
         if start == 0 and first <= whole:
-            rest = repeat(_digit(0, 15), count - 1, count - 1)
-            parts.append(concat(_digit(first, whole), rest))
+            rest = r.repeat(_digit(0, 15), count - 1, count - 1)
+            parts.append(r.concat(_digit(first, whole), rest))
             first = whole + 1
             continue
         end = high % size if first == last else size - 1
-        parts.append(concat(_digit(first, first), _digits(start, end, count - 1)))
+        parts.append(r.concat(_digit(first, first), _digits(start, end, count - 1)))
         first += 1
-    return alt(*parts)
+    return r.alt(*parts)
 
 
 def _digit(low: int, high: int) -> Regular:
     digits = "0123456789abcdef"[low : high + 1]
-    return chars(charset.of(digits + digits.upper()))
+    return r.chars(charset.of(digits + digits.upper()))
 
 
 def _pairs(low: int, high: int) -> Iterator[Regular]:
     """The surrogate pairs of a range beyond U+FFFF, without the `\\u` of the first."""
     low, high = low - _BEYOND, high - _BEYOND
-    second = concat(char("\\"), char("u"))
+    second = r.concat(r.char("\\"), r.char("u"))
     first, last = low >> 10, high >> 10
     while first <= last:
         start = low & 0x3FF if first == low >> 10 else 0
@@ -137,7 +129,7 @@ def _pairs(low: int, high: int) -> Iterator[Regular]:
             stop = first
             end = high & 0x3FF if first == last else 0x3FF
         lead = _digits(0xD800 + first, 0xD800 + stop, 4)
-        yield concat(lead, second, _digits(0xDC00 + start, 0xDC00 + end, 4))
+        yield r.concat(lead, second, _digits(0xDC00 + start, 0xDC00 + end, 4))
         first = stop + 1
 
 
@@ -159,8 +151,8 @@ def compact(term: Regular) -> Regular:
         by_target: dict[Regular, list[tuple[int, int]]] = {}
         for low, high, target in arcs(state):
             by_target.setdefault(written[target], []).append((low, high))
-        options = [_concatenated(chars(tuple(some)), rest) for rest, some in by_target.items()]
-        written[state] = _optional(options) if state.nullable else alt(*options)
+        options = [_concatenated(r.chars(tuple(some)), rest) for rest, some in by_target.items()]
+        written[state] = _optional(options) if state.nullable else r.alt(*options)
         if _size(written[state]) > LONGEST:
             return term
     return written[term]
@@ -169,30 +161,25 @@ def compact(term: Regular) -> Regular:
 def _states(term: Regular) -> list[Regular] | None:
     """The states of the automaton, each after those to which it leads; None if there is a circle,
     or too many."""
-    finished: dict[Regular, None] = {}
-    path = [(term, iter(arcs(term)))]
-    on_path = {term}
-    while path:
-        state, rest = path[-1]
-        for _, _, target in rest:
-            if target in on_path or len(finished) > MOST_STATES:
-                return None
-            if target not in finished:
-                path.append((target, iter(arcs(target))))
-                on_path.add(target)
-                break
-        else:
-            finished[state] = None
-            on_path.discard(state)
-            path.pop()
-    return list(finished)
+    following: dict[Regular, list[Regular]] = {}
+    waiting = [term]
+    for state in waiting:
+        if state not in following:
+            following[state] = [target for _, _, target in arcs(state)]
+            waiting += following[state]
+        if len(following) > MOST_STATES:
+            return None
+    try:
+        return [*TopologicalSorter(following).static_order()]
+    except CycleError:
+        return None
 
 
 def _concatenated(first: Regular, rest: Regular) -> Regular:
     """One text after the other. A character and then up to n more of it are 1 to n + 1."""
     if isinstance(rest, r.Repeat) and rest.body is first:
-        return repeat(first, rest.least + 1, None if rest.most is None else rest.most + 1)
-    return concat(first, rest)
+        return r.repeat(first, rest.least + 1, None if rest.most is None else rest.most + 1)
+    return r.concat(first, rest)
 
 
 def _optional(options: list[Regular]) -> Regular:
@@ -202,9 +189,9 @@ def _optional(options: list[Regular]) -> Regular:
     if len(options) == 1:
         (only,) = options
         if isinstance(only, r.Repeat) and only.least == 1:
-            return repeat(only.body, 0, only.most)
-        return repeat(only, 0, 1)
-    return alt(EPSILON, *options)
+            return r.repeat(only.body, 0, only.most)
+        return r.repeat(only, 0, 1)
+    return r.alt(EPSILON, *options)
 
 
 def _size(term: Regular) -> int:

@@ -19,20 +19,9 @@ from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress, P
 from maskwright.automaton.value.whitespace import MOST_SPACE, WHITESPACE
 from maskwright.errors import LimitError, UnsatisfiableSchemaError, UnsupportedSchemaError
 from maskwright.grammar.regular import charset
+from maskwright.grammar.regular import terms as r
 from maskwright.grammar.regular.derivative import arcs
-from maskwright.grammar.regular.terms import (
-    ANYTHING,
-    EPSILON,
-    Regular,
-    char,
-    chars,
-    complement,
-    concat,
-    intersection,
-    repeat,
-    words,
-)
-from maskwright.grammar.regular.terms import LengthBounded as BoundedLanguage
+from maskwright.grammar.regular.terms import EPSILON, Regular
 from maskwright.grammar.rules.tree import Choice, Concat, Expression, Ref, Repeat, Rules, Terminal
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import Assertion, Json, Properties, UniqueItems
@@ -43,7 +32,6 @@ from maskwright.grammar.shape.shape import (
     construct_of,
     place_of,
 )
-from maskwright.immutable import Immutable
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.workbench.choices import LayoutName
 from maskwright.workbench.conversion.languages import (
@@ -54,10 +42,11 @@ from maskwright.workbench.conversion.languages import (
 )
 from maskwright.workbench.pointer import reference_tokens
 
-_KEYWORDS: dict[type[Assertion], str] = {
-    UniqueItems: "uniqueItems",
-    Properties: "additionalProperties",
+_KINDS: Final[dict[str, type[Assertion]]] = {
+    "uniqueItems": UniqueItems,
+    "additionalProperties": Properties,
 }
+"""The assertions of keywords at which something may be left open."""
 
 
 class ConversionLoss(NamedTuple):
@@ -65,33 +54,6 @@ class ConversionLoss(NamedTuple):
 
     pointer: str
     message: str
-
-
-class ConversionLosses:
-    """Everything that a conversion has met so far, each once."""
-
-    def __init__(self) -> None:
-        self.found: dict[ConversionLoss, None] = {}
-
-    def add(self, conjunction: Conjunction, kind: type[Assertion] | None, message: str) -> None:
-        """Note a loss at the keyword of a kind of assertion about a value."""
-        self.found[ConversionLoss(pointer_of_keyword(conjunction, kind), message)] = None
-
-    def refuse(self) -> None:
-        """Raise `UnsupportedSchemaError` if anything was lost."""
-        if self.found:
-            first, *others = self.found
-            more = f"; and {len(others)} more like it" if others else ""
-            raise UnsupportedSchemaError(first.message + more, pointer=first.pointer)
-
-
-def pointer_of_keyword(conjunction: Conjunction, kind: type[Assertion] | None) -> str:
-    """The JSON Pointer of the keyword that asserts something of a kind about a value; that of the
-    value's schema if there is none."""
-    place = None if kind is None else place_of(conjunction, lambda each: isinstance(each, kind))
-    if kind is None or place is None:
-        return construct_of(conjunction).pointer or ""
-    return f"{place}/{_KEYWORDS[kind]}"
 
 
 MOST_STATES: Final = 2_000
@@ -135,46 +97,9 @@ SPACE: Final = "space"
 """The name of the rule for white space in the style "flexible"."""
 
 
-class JsonLayout(Immutable):
-    """How the parts of arrays and objects are joined."""
-
-    name: LayoutName
-
-    def rules(self) -> dict[str, Expression]:
-        """The rules that the other texts refer to."""
-        if self.name != "flexible":
-            return {}
-        return {SPACE: Terminal(repeat(chars(charset.of(" \t\n\r")), 0, MOST_SPACE))}
-
-    def opening(self, bracket: str) -> list[Expression]:
-        return [text(bracket), *self._space()]
-
-    def closing(self, bracket: str) -> list[Expression]:
-        return [*self._space(), text(bracket)]
-
-    def comma(self) -> list[Expression]:
-        after = WHITESPACE[self.name].after_comma.decode()
-        return [*self._space(), text("," + after), *self._space()]
-
-    def colon(self) -> list[Expression]:
-        after = WHITESPACE[self.name].after_colon.decode()
-        return [*self._space(), text(":" + after), *self._space()]
-
-    def empty(self, brackets: str) -> Expression:
-        """An empty array or object."""
-        return joined([*self.opening(brackets[0]), text(brackets[1])])
-
-    def named(self, name: Expression, value: Expression) -> Expression:
-        """A member of an object; `name` has its quotes."""
-        return joined([name, *self.colon(), value])
-
-    def _space(self) -> list[Expression]:
-        return [Ref(SPACE)] if self.name == "flexible" else []
-
-
 def text(characters: str) -> Terminal:
     """The terminal that is exactly this text."""
-    return Terminal(concat(*map(char, characters)))
+    return Terminal(r.concat(*map(r.char, characters)))
 
 
 def joined(parts: list[Expression]) -> Expression:
@@ -185,7 +110,7 @@ def joined(parts: list[Expression]) -> Expression:
         for each in inner:
             before = merged[-1] if merged else None
             if isinstance(each, Terminal) and isinstance(before, Terminal):
-                merged[-1] = Terminal(concat(before.language, each.language))
+                merged[-1] = Terminal(r.concat(before.language, each.language))
             else:
                 merged.append(each)
     return merged[0] if len(merged) == 1 else Concat(tuple(merged))
@@ -231,20 +156,26 @@ def schema_rules(
         solver = Solver("schema", DEFAULT_LIMITS)
         if not solver.satisfiable(root):
             raise UnsatisfiableSchemaError("no JSON value matches the schema", pointer="")
-        conversion = _Conversion(solver, JsonLayout(whitespace))
+        conversion = _Conversion(solver, whitespace)
         start = conversion.value(root)
         rules = conversion.finish()
-    if not approximate:
-        conversion.losses.refuse()
-    return ConvertedSchema(Rules(start.name, rules), tuple(conversion.losses.found))
+    if conversion.losses and not approximate:
+        first, *others = conversion.losses
+        more = f"; and {len(others)} more like it" if others else ""
+        raise UnsupportedSchemaError(first.message + more, pointer=first.pointer)
+    return ConvertedSchema(Rules(start.name, rules), tuple(conversion.losses))
 
 
 class _Conversion:
-    def __init__(self, solver: Solver, layout: JsonLayout) -> None:
+    def __init__(self, solver: Solver, layout: LayoutName) -> None:
         self._solver = solver
-        self._layout = layout
-        self.losses = ConversionLosses()
+        self.losses: dict[ConversionLoss, None] = {}
+        """What has been left open so far, each once."""
         self._rules: dict[str, Expression] = {}
+        self._space: list[Expression] = [Ref(SPACE)] if layout == "flexible" else []
+        style = WHITESPACE[layout]
+        self._comma = [*self._space, text("," + style.after_comma.decode()), *self._space]
+        self._colon = [*self._space, text(":" + style.after_colon.decode()), *self._space]
         self._values: dict[Conjunction, Ref] = {}
         self._numbers: dict[str, int] = {}
         """The number that was appended last to a name; 1 for none."""
@@ -276,7 +207,31 @@ class _Conversion:
                     limit="rules of a converted schema",
                     value=MOST_RULES,
                 )
-        return self._rules | self._layout.rules()
+        if self._space:
+            self._rules[SPACE] = Terminal(r.repeat(r.chars(charset.of(" \t\n\r")), 0, MOST_SPACE))
+        return self._rules
+
+    def _lose(self, conjunction: Conjunction, keyword: str, message: str) -> None:
+        """Note what is left open at a keyword about a value; at the value's schema, if the keyword
+        is empty or isn't there."""
+        kind = _KINDS.get(keyword)
+        place = None if kind is None else place_of(conjunction, lambda one: isinstance(one, kind))
+        schema = construct_of(conjunction).pointer or ""
+        pointer = schema if place is None else f"{place}/{keyword}"
+        self.losses[ConversionLoss(pointer, message)] = None
+
+    def _enclosed(self, brackets: str, *parts: Expression) -> Expression:
+        """The array or object that consists of these parts; an empty one without any."""
+        inner = [*parts, *self._space] if parts else []
+        return joined([text(brackets[0]), *self._space, *inner, text(brackets[1])])
+
+    def _further(self, *parts: Expression) -> Expression:
+        """A comma, and what follows it."""
+        return joined([*self._comma, *parts])
+
+    def _member(self, name: Expression, value: Conjunction) -> Expression:
+        """A member of an object; `name` has its quotes."""
+        return joined([name, *self._colon, self.value(value)])
 
     def _name(self, wanted: str) -> str:
         """A name that no rule has; its place is kept."""
@@ -324,10 +279,10 @@ class _Conversion:
         try:
             body, rules = string_rules(language, self._free_name(f"{name} text"))
         except LimitError:
-            is_bounded = isinstance(language, BoundedLanguage)
+            is_bounded = isinstance(language, r.LengthBounded)
             what = "the bounds of this string's length" if is_bounded else "this string's language"
-            self.losses.add(conjunction, None, f"{what} would take too many rules")
-            return self._new_string(language.core if is_bounded else ANYTHING, conjunction)
+            self._lose(conjunction, "", f"{what} would take too many rules")
+            return self._new_string(language.core if is_bounded else r.ANYTHING, conjunction)
         self._rules.update(rules)
         return joined([text('"'), body, text('"')])
 
@@ -337,39 +292,34 @@ class _Conversion:
         several = shape.most is None or shape.most > 1
         if shape.unique and several:
             message = "a grammar can't say that the items of an array differ"
-            self.losses.add(conjunction, UniqueItems, message)
+            self._lose(conjunction, "uniqueItems", message)
         if shape.repeats:
             message = "a grammar can't say that two items of an array are equal"
-            self.losses.add(conjunction, UniqueItems, message)
+            self._lose(conjunction, "uniqueItems", message)
         if shape.contains:
             return self._stateful(ArrayProgress.start(shape), conjunction)
         return self._plain_array(shape)
 
     def _plain_array(self, shape: ArrayShape) -> Expression:
         """An array whose items depend on their places alone."""
-        layout, most = self._layout, shape.most
-        places = len(shape.prefix)
+        most = shape.most
         for index, item in enumerate((*shape.prefix, shape.rest)):
             if not self._solver.satisfiable(item):
                 most = index if most is None else min(most, index)
                 break
-        items = shape.prefix if most is None else shape.prefix[:most]
-        rest: Expression | None = None
-        if most is None or most > places:
-            more = None if most is None else most - places - (not places)
-            fewest = max(0, shape.least - places - (not places))
-            again = Repeat(joined([*layout.comma(), self.value(shape.rest)]), fewest, more)
-            rest = again if more != 0 else None
-            if not places:
-                items, rest = (shape.rest,), again if more != 0 else None
-        body: Expression | None = rest
-        for index in range(len(items) - 1, -1, -1):
-            before = layout.comma() if index else []
-            item = joined([*before, self.value(items[index]), *([body] if body else [])])
-            is_needed = index < shape.least
-            body = item if is_needed or not index else Repeat(item, 0, 1)
-        whole = [] if body is None else [joined([*layout.opening("["), body, *layout.closing("]")])]
-        return _choice([layout.empty("[]")] * (shape.least == 0) + whole)
+        items = [*(shape.prefix if most is None else shape.prefix[:most])]
+        if not items and most != 0:
+            items = [shape.rest]  # the first one follows no comma
+        more = None if most is None else most - len(items)
+        body: list[Expression] = []
+        if more != 0:
+            again = self._further(self.value(shape.rest))
+            body = [Repeat(again, max(0, shape.least - len(items)), more)]
+        for index in range(len(items) - 1, 0, -1):
+            item = self._further(self.value(items[index]), *body)
+            body = [item if index < shape.least else Repeat(item, 0, 1)]
+        whole = [self._enclosed("[]", self.value(items[0]), *body)] if items else []
+        return _choice([self._enclosed("[]")] * (shape.least == 0) + whole)
 
     # Objects
 
@@ -389,25 +339,21 @@ class _Conversion:
 
     def _plain_object(self, shape: ObjectShape, conjunction: Conjunction) -> Expression:
         """An object whose members come in one order, each at most once."""
-        layout = self._layout
         places = [at for at, value in enumerate(shape.values) if self._solver.satisfiable(value)]
-        members = [self._named(shape, at) for at in places]
+        members = [self._member(_quoted(shape.names[at]), shape.values[at]) for at in places]
         needed = [at in shape.required for at in places]
         lead = needed.index(True) if True in needed else len(places)
+        further = map(self._further, members)
         after = [
-            joined([*layout.comma(), member])
-            if is_needed
-            else Repeat(joined([*layout.comma(), member]), 0, 1)
-            for member, is_needed in zip(members, needed, strict=True)
+            member if is_needed else Repeat(member, 0, 1)
+            for member, is_needed in zip(further, needed, strict=True)
         ]
-        options: list[Expression] = []
         tails = self._tails(after, lead, conjunction)
-        for first in range(min(lead + 1, len(places))):
-            body = joined([members[first], *tails[first + 1]])
-            options.append(joined([*layout.opening("{"), body, *layout.closing("}")]))
-        if lead == len(places):
-            options.append(layout.empty("{}"))
-        return _choice(options)
+        options = [
+            self._enclosed("{}", members[first], *tails[first + 1])
+            for first in range(min(lead + 1, len(places)))
+        ]
+        return _choice(options + [self._enclosed("{}")] * (lead == len(places)))
 
     def _tails(
         self, after: list[Expression], lead: int, conjunction: Conjunction
@@ -423,28 +369,15 @@ class _Conversion:
                 tails[place] = [Ref(name)]
         return tails
 
-    def _named(self, shape: ObjectShape, at: int) -> Expression:
-        name = _quoted(shape.names[at])
-        return self._layout.named(name, self.value(shape.values[at]))
-
     # Containers whose state is more than a place
 
     def _stateful(self, progress: Progress, conjunction: Conjunction) -> Expression:
-        is_array = isinstance(progress, ArrayProgress)
-        brackets = "[]" if is_array else "{}"
-        layout = self._layout
+        brackets = "[]" if isinstance(progress, ArrayProgress) else "{}"
         begun = [
-            joined(
-                [
-                    *layout.opening(brackets[0]),
-                    part,
-                    self._rest(after, conjunction),
-                    *layout.closing(brackets[1]),
-                ]
-            )
+            self._enclosed(brackets, part, self._rest(after, conjunction))
             for part, after in self._parts(progress, conjunction)
         ]
-        return _choice([layout.empty(brackets)] * progress.may_close() + begun)
+        return _choice([self._enclosed(brackets)] * progress.may_close() + begun)
 
     def _rest(self, progress: Progress, conjunction: Conjunction) -> Ref:
         """The rule of what may follow up to the closing bracket."""
@@ -459,8 +392,7 @@ class _Conversion:
         """What may follow the items or members read so far, up to the closing bracket."""
         options: list[Expression] = [Terminal(EPSILON)] if progress.may_close() else []
         for part, after in self._parts(progress, conjunction):
-            rest = self._rest(after, conjunction)
-            options.append(joined([*self._layout.comma(), part, rest]))
+            options.append(self._further(part, self._rest(after, conjunction)))
         return _choice(options)
 
     def _parts(
@@ -475,7 +407,7 @@ class _Conversion:
         for at in progress.names("schema"):
             name = _quoted(shape.names[at])
             for option in self._solver.named_options(progress, at):
-                yield self._layout.named(name, self.value(option.value)), option.after
+                yield self._member(name, option.value), option.after
         yield from self._other_members(progress, conjunction)
 
     def _other_members(
@@ -486,7 +418,7 @@ class _Conversion:
         if not progress.others_may_come("schema"):
             return
         for each in self._solver.values.names.of(progress.shape.languages):
-            language = intersection(each.language, complement(words(progress.shape.names)))
+            language = r.intersection(each.language, r.complement(r.words(progress.shape.names)))
             if not self._solver.values.is_live(language):
                 continue
             few = self._solver.values.names.few(each)
@@ -495,8 +427,7 @@ class _Conversion:
                     if name in progress.shape.names or name in progress.others:
                         continue
                     for option in self._solver.other_options(progress, each, name):
-                        named = self._layout.named(_quoted(name), self.value(option.value))
-                        yield named, option.after
+                        yield self._member(_quoted(name), option.value), option.after
                 continue
             for option in self._solver.other_options(progress, each, None):
                 assert isinstance(option.after, ObjectProgress)
@@ -505,11 +436,9 @@ class _Conversion:
                         "a grammar can't say that the names of other members differ; with "
                         "additionalProperties: false there are none"
                     )
-                    self.losses.add(conjunction, Properties, message)
-                named = self._layout.named(
-                    self._string(language, conjunction), self.value(option.value)
-                )
-                yield named, replace(option.after, has_unremembered=True)
+                    self._lose(conjunction, "additionalProperties", message)
+                member = self._member(self._string(language, conjunction), option.value)
+                yield member, replace(option.after, has_unremembered=True)
 
 
 def _quoted(name: str) -> Expression:
