@@ -10,13 +10,13 @@ from maskwright.grammar.rules.tree import Ref, Rules, SpecialToken
 from maskwright.mask import compile_grammar
 from maskwright.shipped import shipped
 from maskwright.workbench.reading import Verdict, byte_vocabulary, read_text
-from maskwright.workbench.sample.covering import covering_texts
+from maskwright.workbench.sample.covering import covered_rules
 
 VOCABULARY = byte_vocabulary()
 
 
 def texts_of(grammar: str) -> set[str]:
-    return {a.text for a in covering_texts(read_grammar(grammar).rules, lambda _: "null")}
+    return {text for text, _ in covered_rules(read_grammar(grammar).rules).texts}
 
 
 @pytest.mark.parametrize(
@@ -39,15 +39,15 @@ def test_the_texts_of_small_grammars(grammar: str, texts: set[str]) -> None:
 def test_every_rule_of_the_shipped_grammars_is_used_in_texts_that_match(name: str) -> None:
     text = shipped("grammar")[name].file.read_text()
     rules = read_grammar(text).rules
-    alternatives = covering_texts(rules, lambda _: "null")
-    assert {alternative.rule for alternative in alternatives} == set(rules.rules)
+    covered = covered_rules(rules).texts
+    used = {each.rpartition(":")[0] for _, alternatives in covered for each in alternatives}
+    assert used == set(rules.rules)
     grammar = compile_grammar(text, VOCABULARY)
-    for alternative in alternatives:
-        reading = read_text(grammar, alternative.text.encode())
-        assert reading.verdict is Verdict.MATCH, alternative
+    for written, _ in covered:
+        assert read_text(grammar, written.encode()).verdict is Verdict.MATCH, written
 
 
 def test_a_special_token_has_no_text() -> None:
     rules = Rules("s", {"s": Ref("t"), "t": SpecialToken(((1, 1),))})
     with pytest.raises(UnsupportedGrammarError):
-        covering_texts(rules, lambda _: "null")
+        covered_rules(rules)

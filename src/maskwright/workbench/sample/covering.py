@@ -15,7 +15,7 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 from maskwright.errors import InputError, UnsatisfiableSchemaError, UnsupportedGrammarError
 from maskwright.grammar.regular.enumerate import few, first
@@ -40,7 +40,7 @@ from maskwright.immutable import Immutable
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.mask import Grammar, compile_json_schema
 from maskwright.mask.compile.rules import compile_rules
-from maskwright.workbench.pointer import pointer_of, reference_tokens
+from maskwright.workbench.pointer import pointer_of, reference_tokens, value_at
 from maskwright.workbench.reading import Verdict, byte_vocabulary, read_json
 from maskwright.workbench.sample.samples import SHORT, exploring_texts, plain_json, shortest_text
 
@@ -50,40 +50,21 @@ SOME: Final = 4
 """Texts that are taken of a terminal with more."""
 
 
-class CoveredAlternative(NamedTuple):
-    """One alternative: the rule in which it stands, its number there, and a text that uses it."""
-
-    rule: str
-    number: int
-    text: str
-
-
-def covering_texts(
-    rules: Rules, value_text: Callable[[JsonValue], str]
-) -> list[CoveredAlternative]:
-    """A text for each alternative of the rules that the start rule can reach.
-
-    `value_text` gives a text of a JSON value. Raises `UnsupportedGrammarError` for special tokens,
-    which have no text.
-    """
-    return _Derivations(rules, value_text).alternatives()
-
-
 class _Derivations:
-    def __init__(self, rules: Rules, value_text: Callable[[JsonValue], str]) -> None:
+    def __init__(self, rules: Rules) -> None:
         self._rules = rules
-        self._value_text = value_text
         self._shortest: dict[str, str] = {}
         """The shortest text of each rule that has one."""
         self._find_shortest()
-        self._around = self._contexts()
 
-    def alternatives(self) -> list[CoveredAlternative]:
-        found: list[CoveredAlternative] = []
-        for name, (before, after) in self._around.items():
+    def texts(self) -> dict[str, list[str]]:
+        """Texts that use every alternative of the rules that the start rule can reach, each with
+        the alternatives that it is for: a rule, and a number in it."""
+        found: dict[str, list[str]] = {}
+        for name, (before, after) in self._contexts().items():
             variants = dict.fromkeys(self._variants(self._rules.rules[name]))
             for number, text in enumerate(variants, 1):
-                found.append(CoveredAlternative(name, number, f"{before}{text}{after}"))
+                found.setdefault(f"{before}{text}{after}", []).append(f"{name}:{number}")
         return found
 
     # Shortest texts
@@ -106,7 +87,7 @@ class _Derivations:
             case Terminal(language=language):
                 return shortest(language)
             case JsonValue():
-                return self._value_text(expression)
+                return _value_text(expression)
             case Ref(name=name):
                 return self._shortest.get(name)
             case Concat(parts=parts):
@@ -126,37 +107,42 @@ class _Derivations:
     # Alternatives
 
     def _variants(self, expression: Expression) -> Iterator[str]:
-        """Texts of an expression that together use each of its alternatives."""
+        """Texts of an expression that together use each of its alternatives. Of a repetition: the
+        fewest copies, with each alternative of the body in the first; and one more than the
+        fewest, if that is allowed."""
         match expression:
             case Terminal(language=language):
                 yield from _texts(language)
-            case Concat(parts=parts):
-                for part, before, after in self._between(parts):
-                    yield from (f"{before}{text}{after}" for text in self._variants(part))
-            case Choice(options=options):
-                for option in options:
-                    yield from self._variants(option)
-            case Repeat(body=body, least=least, most=most):
-                yield from self._repeated(body, least, most)
-            case Capture(body=body) | Bounded(body=body) | Cut(body=body):
-                yield from self._variants(body)
-            case _:
+            case Ref() | JsonValue() | SpecialToken():
                 text = self._short(expression)
-                if text is not None:
-                    yield text
+                yield from [] if text is None else [text]
+            case _:
+                if isinstance(expression, Repeat) and expression.least == 0:
+                    yield ""
+                for part, before, after in self._parts(expression):
+                    yield from (f"{before}{text}{after}" for text in self._variants(part))
+                if isinstance(expression, Repeat):
+                    fewest, most = max(expression.least, 1), expression.most
+                    short = self._short(expression.body)
+                    if short is not None and (most is None or most > fewest):
+                        yield short * (fewest + 1)
 
-    def _repeated(self, body: Expression, least: int, most: int | None) -> Iterator[str]:
-        """The fewest copies, with each alternative of the body in the first; and one more than the
-        fewest, if that is allowed."""
-        short = self._short(body)
-        if least == 0:
-            yield ""
-        if short is None or most == 0:
-            return
-        for text in self._variants(body):
-            yield text + short * (max(least, 1) - 1)
-        if most is None or most > max(least, 1):
-            yield short * (max(least, 1) + 1)
+    def _parts(self, expression: Expression) -> Iterator[tuple[Expression, str, str]]:
+        """What an expression consists of, each with the shortest texts before and after it; none if
+        something beside it has no text."""
+        match expression:
+            case Concat(parts=parts):
+                yield from self._between(parts)
+            case Choice(options=options):
+                yield from ((option, "", "") for option in options)
+            case Repeat(body=body, least=least, most=most):
+                short = self._short(body)
+                if short is not None and most != 0:
+                    yield body, "", short * (max(least, 1) - 1)
+            case Capture(body=body) | Bounded(body=body) | Cut(body=body):
+                yield body, "", ""
+            case _:
+                return
 
     def _between(self, parts: Sequence[Expression]) -> Iterator[tuple[Expression, str, str]]:
         """Each part with the shortest texts of the parts before and after it; none if a part has no
@@ -188,24 +174,11 @@ class _Derivations:
 
     def _calls(self, expression: Expression) -> Iterator[tuple[str, str, str]]:
         """Each rule that an expression calls, with the shortest text before and after the call."""
-        match expression:
-            case Ref(name=name):
-                yield name, "", ""
-            case Concat(parts=parts):
-                for part, before, after in self._between(parts):
-                    for name, left, right in self._calls(part):
-                        yield name, before + left, right + after
-            case Choice(options=options):
-                for option in options:
-                    yield from self._calls(option)
-            case Repeat(body=body, least=least, most=most) if most != 0:
-                rest = (self._short(body) or "") * (max(least, 1) - 1)
-                for name, left, right in self._calls(body):
-                    yield name, left, right + rest
-            case Capture(body=body):
-                yield from self._calls(body)
-            case _:
-                return
+        if isinstance(expression, Ref):
+            yield expression.name, "", ""
+        for part, before, after in self._parts(expression):
+            for name, left, right in self._calls(part):
+                yield name, before + left, right + after
 
 
 def _texts(language: Regular) -> list[str]:
@@ -222,8 +195,6 @@ def _texts(language: Regular) -> list[str]:
 _DOCUMENT: Final = "urn:maskwright:schema"
 _OF_VALUE: Final = ("allOf", "anyOf", "oneOf")
 """Keywords with a list of schemas for the value itself."""
-
-Below = Callable[[str, str], Iterator[tuple[str, str]]]
 
 
 class SchemaCoverage:
@@ -249,7 +220,7 @@ class SchemaCoverage:
         queue = deque([""])
         while queue:
             pointer = queue.popleft()
-            schema = _resolved(self._schema, pointer)
+            schema = value_at(self._schema, pointer)
             if schema is False:
                 continue
             yield pointer
@@ -273,10 +244,10 @@ class SchemaCoverage:
             if here.startswith(f"{above}/"):
                 tokens = tuple(reference_tokens(here.removeprefix(above)))
             if tokens == ("items",):
-                schema = cast(dict[str, Any], _resolved(self._schema, above))
+                schema = cast(dict[str, Any], value_at(self._schema, above))
                 tokens = ("items", str(len(_listed(schema, "prefixItems"))))
             if tokens[:1] == ("enum",):
-                found: dict[str, Any] | None = {"enum": [_resolved(self._schema, here)]}
+                found: dict[str, Any] | None = {"enum": [value_at(self._schema, here)]}
             else:
                 found = _demand(tokens, above, inner)
             if found is None:
@@ -291,7 +262,7 @@ class SchemaCoverage:
         are being visited, to which a circle of references leads back."""
         if pointer in open_:
             return
-        schema = _resolved(self._schema, pointer)
+        schema = value_at(self._schema, pointer)
         found.add(pointer)
         if not isinstance(schema, dict):
             return
@@ -371,13 +342,6 @@ def _within(schema: dict[str, Any], pointer: str, value: Json) -> Iterator[tuple
             is_other = name not in named and not matching
             if is_other and isinstance(schema.get("additionalProperties"), dict):
                 yield f"{pointer}/additionalProperties", member
-
-
-def _resolved(schema: Json, pointer: str) -> Json:
-    here = schema
-    for token in reference_tokens(pointer):
-        here = here[int(token)] if isinstance(here, list) else here[token]  # type: ignore[index, call-overload]
-    return here
 
 
 def _listed(schema: dict[str, Any], keyword: str) -> list[Any]:
@@ -487,14 +451,12 @@ def _demand(tokens: Sequence[str], above: str, inner: dict[str, Any]) -> dict[st
 
 
 def covered_rules(rules: Rules) -> Covered:
-    """Texts that use every alternative of a grammar's rules. None is missing."""
+    """Texts that use every alternative of a grammar's rules that the start rule can reach. None is
+    missing. Raises `UnsupportedGrammarError` for special tokens, which have no text."""
     with Work(DEFAULT_LIMITS):
-        alternatives = covering_texts(rules, _value_text)
-    texts: dict[str, list[str]] = {}
-    for rule, number, text in alternatives:
-        texts.setdefault(text, []).append(f"{rule}:{number}")
-    rows = tuple((text, tuple(names)) for text, names in texts.items())
-    return Covered(rows, (), len(alternatives))
+        texts = _Derivations(rules).texts()
+    rows = tuple((text, tuple(alternatives)) for text, alternatives in texts.items())
+    return Covered(rows, (), sum(map(len, texts.values())))
 
 
 def _value_text(value: JsonValue) -> str:

@@ -8,14 +8,13 @@ import random
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import accumulate, islice
 from operator import mul
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from maskwright.immutable import Immutable
 from maskwright.mask import Grammar, Matcher
 from maskwright.mask.position import Position
 from maskwright.workbench.choices import Which
@@ -37,50 +36,33 @@ Chooser = Callable[[Matcher, Sequence[int]], int]
 """Chooses one of the bytes that may come next; `END` is among them where the text may end."""
 
 
-class Weights(Immutable):
-    """How much likelier kinds of bytes are than others, so that people can read the texts: among
-    bytes that lead to one place, and among the places to which they lead, in free text and where
-    each is an alternative that the shape lists."""
-
-    letter: float
-    printable: float
-    escape: float
-    beyond_ascii: float
-    control: float
-    end: float
-
-    def of(self, byte: int) -> float:
-        if byte == END:
-            return self.end
-        if byte >= 0x80:
-            return self.beyond_ascii
-        if byte == BACKSLASH:
-            return self.escape
-        if chr(byte).isalnum():
-            return self.letter
-        return self.printable if 0x20 <= byte < 0x7F else self.control
+def _readability(byte: int) -> float:
+    if byte == END:
+        return 40.0
+    if byte >= 0x80:
+        return 0.05
+    if chr(byte).isalnum():
+        return 8.0
+    return 2.0 if 0x20 <= byte < 0x7F else 0.02
 
 
-_WITHIN: Final = [Weights(8.0, 2.0, 2.0, 0.05, 0.02, 40.0).of(byte) for byte in range(END + 1)]
-_AMONG: Final = [Weights(1.0, 1.0, 0.05, 0.004, 1.0, 1.0).of(byte) for byte in range(END + 1)]
-_LISTED: Final = [Weights(1.0, 1.0, 0.05, 1.0, 1.0, 1.0).of(byte) for byte in range(END + 1)]
+_WITHIN: Final = [_readability(byte) for byte in range(END + 1)]
+"""How likely each byte is among those that lead to one place, so that people can read the texts."""
+_LISTED: Final = [0.05 if byte == BACKSLASH else 1.0 for byte in range(END + 1)]
+"""How likely a place is to which a byte leads, where each is an alternative that the shape
+lists."""
+_AMONG: Final = [0.004 if 0x80 <= byte < END else _LISTED[byte] for byte in range(END + 1)]
+"""The like in free text."""
 MOST_PLACES: Final = 4_096
 """Places of texts whose alternatives are remembered."""
 
 
-class _Weighed(Immutable):
+class _Weighed(NamedTuple):
     """What may be chosen, with the sums of the weights up to each, as `random.choices` takes
     them."""
 
     choices: list[Any]
     sums: list[float]
-
-    @classmethod
-    def of(cls, choices: list[Any], weights: Iterable[float]) -> _Weighed:
-        return cls(choices, [*accumulate(weights)])
-
-    def draw(self, rng: random.Random) -> Any:
-        return rng.choices(self.choices, cum_weights=self.sums)[0]
 
 
 class Alternatives:
@@ -104,7 +86,9 @@ class Alternatives:
             if len(self._known) >= MOST_PLACES:
                 self._known.clear()
             weighed = self._known[key] = self._weighed(*key)
-        return weighed.draw(self._rng).draw(self._rng)
+        place: _Weighed = self._rng.choices(weighed.choices, cum_weights=weighed.sums)[0]
+        byte: int = self._rng.choices(place.choices, cum_weights=place.sums)[0]
+        return byte
 
     def _weighed(self, here: Position, allowed: Sequence[int]) -> _Weighed:
         """The places to which the bytes lead, each with its bytes."""
@@ -114,11 +98,14 @@ class Alternatives:
         for byte in allowed:
             # A byte that only the text allows, as one of a name may be, is a place of its own.
             groups.setdefault(leads.get(byte, -1 - byte), []).append(byte)
-        places = [_Weighed.of(each, [_WITHIN[byte] for byte in each]) for each in groups.values()]
+        places = [
+            _Weighed(each, [*accumulate(_WITHIN[byte] for byte in each)])
+            for each in groups.values()
+        ]
         among = _AMONG if len(allowed) > FREE else _LISTED
         likely = (max(among[byte] for byte in each) for each in groups.values())
         counts = (math.cbrt(len(each)) for each in groups.values())
-        return _Weighed.of(places, map(mul, likely, counts))
+        return _Weighed(places, [*accumulate(map(mul, likely, counts))])
 
 
 def options(matcher: Matcher, budget: int) -> list[int]:
@@ -174,12 +161,11 @@ def texts(
 def shortest_text(grammar: Grammar) -> bytes:
     """A text with as few bytes as any that the completion of texts finds; of several the one with
     the plainest characters."""
-    return text_of(grammar, grammar.min_tokens, _plainest)
-
-
-def _plainest(matcher: Matcher, allowed: Sequence[int]) -> int:
-    del matcher
-    return max(allowed, key=lambda byte: (_WITHIN[byte], -byte))
+    return text_of(
+        grammar,
+        grammar.min_tokens,
+        lambda _, allowed: max(allowed, key=lambda byte: (_WITHIN[byte], -byte)),
+    )
 
 
 def longest_text(grammar: Grammar, limit: int, seed: int, attempts: int = 32) -> bytes:
