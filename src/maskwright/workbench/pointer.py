@@ -118,6 +118,13 @@ def value_at(document: Any, pointer: str) -> Any:
     return document
 
 
+def local_target(schema: Mapping[str, Any]) -> str | None:
+    """The pointer of what a schema's `$ref` names within its document; None if it has none."""
+    reference = schema.get("$ref")
+    is_local = isinstance(reference, str) and (reference == "#" or reference.startswith("#/"))
+    return reference.removeprefix("#") if is_local else None
+
+
 def entry_pointer(entry: ReportEntry) -> str:
     """The pointer of what an entry of a report is about."""
     return entry.pointer + (pointer_of(entry.keyword) if entry.keyword else "")

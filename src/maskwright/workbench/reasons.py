@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from maskwright.errors import InputError, LimitError
-from maskwright.grammar.schema.drafts import KEYWORDS
+from maskwright.grammar.schema.drafts import BY_NAME, KEYWORDS
 from maskwright.grammar.schema.tree import Json
 from maskwright.vocab import Vocabulary
-from maskwright.workbench.pointer import pointer_of, reference_tokens, value_at
+from maskwright.workbench.pointer import local_target, pointer_of, reference_tokens, value_at
 from maskwright.workbench.schema.variants import Variants
 
 MOST_VARIANTS: Final = 100
@@ -58,10 +58,6 @@ _NEEDED: Final[Mapping[str, tuple[str, ...]]] = {
 _DEPENDENT: Final = frozenset(name for names in _TOGETHER.values() for name in names)
 _KEYWORDS: Final = frozenset(name for names in KEYWORDS.values() for name in names)
 """Names that assert something in some draft."""
-_BY_NAME: Final = frozenset(
-    {"properties", "patternProperties", "dependentSchemas", "dependencies", "$defs", "definitions"}
-)
-"""Keywords that hold schemas by name."""
 _HOLDERS: Final = frozenset(
     {
         "$ref",
@@ -139,9 +135,8 @@ class ReasonSearch:
             if pointer in seen or not isinstance(here, dict):
                 continue
             seen.add(pointer)
-            target = here.get("$ref")
-            if isinstance(target, str) and target.startswith("#"):
-                waiting.append(self._root_of(pointer) + target[1:])
+            if (target := local_target(here)) is not None:
+                waiting.append(self._root_of(pointer) + target)
             all_of = here.get("allOf")
             if isinstance(all_of, list):
                 waiting += [f"{pointer}/allOf/{at}" for at in range(len(all_of))]
@@ -192,7 +187,7 @@ class ReasonSearch:
                 yield self._root_of(pointer) + target[1:]
             case list() as schemas:
                 yield from (f"{place}/{at}" for at in range(len(schemas)))
-            case dict() as schemas if name in _BY_NAME:
+            case dict() as schemas if name in BY_NAME:
                 names = [each for each in schemas if json.dumps(each).encode() in self._text]
                 yield from (place + pointer_of(each) for each in names)
             case dict():
@@ -272,5 +267,5 @@ def _prefixes(pointer: str) -> Iterator[str]:
     at, steps = 0, reference_tokens(pointer)
     while at < len(steps):
         yield pointer_of(*steps[:at])
-        has_name = steps[at] in _BY_NAME or (steps[at + 1 : at + 2] and steps[at + 1].isdigit())
+        has_name = steps[at] in BY_NAME or (steps[at + 1 : at + 2] and steps[at + 1].isdigit())
         at += 2 if has_name else 1

@@ -12,7 +12,7 @@ from maskwright.grammar.dialects.read import read_document, read_grammar
 from maskwright.grammar.schema.tree import Json
 from maskwright.immutable import Immutable
 from maskwright.workbench.findings.finding import Finding
-from maskwright.workbench.pointer import reference_tokens
+from maskwright.workbench.pointer import reference_tokens, value_at
 
 
 class SchemaFix(Immutable):
@@ -31,7 +31,7 @@ def fixed_schema(schema: Json, findings: list[Finding]) -> tuple[Json, list[Sche
     # The inner ones first: a value that may be null as well stands a level deeper afterwards.
     for finding in sorted(findings, key=lambda each: -each.pointer.count("/")):
         if finding.rule == "openai-strict-additional":
-            _at(fixed, finding.pointer)["additionalProperties"] = False
+            value_at(fixed, finding.pointer)["additionalProperties"] = False
             fixes.append(SchemaFix(finding.pointer, "no other properties are allowed", True))
         elif finding.rule == "openai-strict-required":
             fixes.append(_require(fixed, finding.pointer))
@@ -72,16 +72,10 @@ def _or_null(schema: Any) -> Any:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
-def _at(schema: Any, pointer: str) -> Any:
-    for token in reference_tokens(pointer):
-        schema = schema[int(token)] if isinstance(schema, list) else schema[token]
-    return schema
-
-
 def _holder(schema: Any, pointer: str) -> tuple[Any, str]:
     """The object that holds what a pointer names, and its name there."""
     parent = pointer.rpartition("/")[0]
-    return _at(schema, parent), reference_tokens(pointer)[-1]
+    return value_at(schema, parent), reference_tokens(pointer)[-1]
 
 
 def without_rules(text: str, dialect: Dialect, names: Iterable[str]) -> tuple[str, list[str]]:

@@ -40,7 +40,7 @@ from maskwright.immutable import Immutable
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.mask import Grammar, compile_json_schema
 from maskwright.mask.compile.rules import compile_rules
-from maskwright.workbench.pointer import pointer_of, reference_tokens, value_at
+from maskwright.workbench.pointer import local_target, pointer_of, reference_tokens, value_at
 from maskwright.workbench.reading import Verdict, byte_vocabulary, read_json
 from maskwright.workbench.sample.samples import SHORT, exploring_texts, plain_json, shortest_text
 
@@ -276,9 +276,8 @@ class SchemaCoverage:
 
     def _of_value(self, schema: dict[str, Any], pointer: str, value: Json) -> Iterator[str]:
         """The subschemas that apply to the value itself, and that it satisfies."""
-        reference = schema.get("$ref")
-        if isinstance(reference, str) and _is_local(reference):
-            yield reference.removeprefix("#")
+        if (target := local_target(schema)) is not None:
+            yield target
         for keyword in _OF_VALUE:
             for index in range(len(_listed(schema, keyword))):
                 option = f"{pointer}/{keyword}/{index}"
@@ -308,9 +307,8 @@ class SchemaCoverage:
 
 def _subschemas(schema: dict[str, Any], pointer: str) -> Iterator[str]:
     """The pointers of the schemas to which the keywords of a schema lead."""
-    reference = schema.get("$ref")
-    if isinstance(reference, str) and _is_local(reference):
-        yield reference.removeprefix("#")
+    if (target := local_target(schema)) is not None:
+        yield target
     for keyword in (*_OF_VALUE, "prefixItems"):
         yield from (f"{pointer}/{keyword}/{i}" for i in range(len(_listed(schema, keyword))))
     for keyword in ("properties", "patternProperties"):
@@ -347,10 +345,6 @@ def _within(schema: dict[str, Any], pointer: str, value: Json) -> Iterator[tuple
 def _listed(schema: dict[str, Any], keyword: str) -> list[Any]:
     found = schema.get(keyword)
     return found if isinstance(found, list) else []
-
-
-def _is_local(reference: str) -> bool:
-    return reference == "#" or reference.startswith("#/")
 
 
 def _written(value: Json) -> str:

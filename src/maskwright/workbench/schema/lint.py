@@ -22,10 +22,17 @@ from maskwright.grammar.pattern.parse import parse_pattern
 from maskwright.grammar.pattern.translate import search
 from maskwright.grammar.pattern.tree import Anchor, Choice, Class, Concat, Pattern, Quantified
 from maskwright.grammar.schema.document import plain
+from maskwright.grammar.schema.drafts import BY_NAME
 from maskwright.grammar.schema.tree import Json, Report
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.workbench.findings.finding import Finding, is_endless, odd_value, reported
-from maskwright.workbench.pointer import entry_pointer, pointer_of, reference_tokens, value_at
+from maskwright.workbench.pointer import (
+    entry_pointer,
+    local_target,
+    pointer_of,
+    reference_tokens,
+    value_at,
+)
 from maskwright.workbench.schema.no_values import SolvedParts
 
 _COMBINED: Final = ("allOf", "anyOf", "oneOf")
@@ -52,7 +59,7 @@ def unlisted(parts: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Finding]:
     conditions: set[int] = set()
     for _, part in parts:
         group = groups.setdefault(id(part), _SameValue())
-        group.names.update(_listed(part))
+        group.names.update(_by_name(part, "properties"))
         group.is_known &= _ELSEWHERE.isdisjoint(part)
         group.is_known &= part.get("additionalProperties", True) is True
         for keyword, inner in _for_same_value(part):
@@ -70,9 +77,10 @@ def unlisted(parts: Iterable[tuple[str, dict[str, Any]]]) -> Iterator[Finding]:
                 yield Finding(at, "warning", "required-unlisted", f"{message} with any value")
 
 
-def _listed(schema: dict[str, Any]) -> Iterable[str]:
-    properties = schema.get("properties")
-    return properties if isinstance(properties, dict) else ()
+def _by_name(schema: dict[str, Any], keyword: str) -> dict[str, Any]:
+    """The setting of a keyword that holds something by name; empty for any other."""
+    setting = schema.get(keyword)
+    return setting if isinstance(setting, dict) else {}
 
 
 def _for_same_value(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -85,8 +93,7 @@ def _for_same_value(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any
     for keyword in (*_CONDITIONS, *_FOLLOWING):
         if isinstance(schema.get(keyword), dict):
             yield keyword, schema[keyword]
-    dependent = schema.get("dependentSchemas")
-    for inner in dependent.values() if isinstance(dependent, dict) else ():
+    for inner in _by_name(schema, "dependentSchemas").values():
         if isinstance(inner, dict):
             yield "dependentSchemas", inner
 
@@ -147,15 +154,12 @@ def _is_bound(tree: Pattern, at: int) -> bool:
 
 def token_traps(pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
     """Names and values that models rarely write as they stand, and values that are nearly equal."""
-    properties = schema.get("properties")
-    for name in properties if isinstance(properties, dict) else ():
-        odd = odd_value(name)
-        if odd is not None:
+    for name in _by_name(schema, "properties"):
+        if (odd := odd_value(name)) is not None:
             yield _trap(pointer + pointer_of("properties", name), f"the name {name!r} {odd}")
-    if isinstance(schema.get("const"), str):
-        odd = odd_value(schema["const"])
-        if odd is not None:
-            yield _trap(pointer + pointer_of("const"), f"{schema['const']!r} {odd}")
+    const = schema.get("const")
+    if isinstance(const, str) and (odd := odd_value(const)) is not None:
+        yield _trap(pointer + pointer_of("const"), f"{const!r} {odd}")
     values = schema.get("enum")
     if not isinstance(values, list) or len(values) > MOST_VALUES:
         return
@@ -163,8 +167,7 @@ def token_traps(pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
     for index, value in enumerate(values):
         if not isinstance(value, str):
             continue
-        odd = odd_value(value)
-        if odd is not None:
+        if (odd := odd_value(value)) is not None:
             yield _trap(pointer + pointer_of("enum", index), f"{value!r} {odd}")
         like = alike["".join(value.casefold().split())]
         if value in like:
@@ -198,8 +201,7 @@ def impossible(pointer: str, schema: dict[str, Any], parts: SolvedParts) -> Iter
     if isinstance(items, dict) and parts.is_impossible(items, f"{pointer}/items"):
         message = "there is never an item here: no value matches it"
         yield Finding(f"{pointer}/items", "warning", "unsatisfiable", message)
-    properties = schema.get("properties")
-    for name, value in properties.items() if isinstance(properties, dict) else ():
+    for name, value in _by_name(schema, "properties").items():
         at = pointer + pointer_of("properties", name)
         if value is not False and parts.is_impossible(value, at):
             message = f"the property {name!r} never occurs: no value matches it"
@@ -245,21 +247,13 @@ _REASONS: Final = frozenset(
     {"reason", "reasons", "reasoning", "thought", "thoughts", "explanation", "rationale"}
 )
 """Names of properties in which a model gives reasons for what it writes after them."""
-_BY_NAME: Final = (
-    "properties",
-    "patternProperties",
-    "dependentSchemas",
-    "dependencies",
-    "$defs",
-    "definitions",
-)
 _LISTS: Final = ("anyOf", "oneOf", "allOf", "prefixItems", "items")
 _SINGLE: Final = (
     *("items", "additionalItems", "unevaluatedItems", "contains"),
     *("additionalProperties", "unevaluatedProperties", "propertyNames"),
     *("not", "if", "then", "else"),
 )
-"""Keywords that hold schemas: by name, in a list, or one."""
+"""Keywords that hold schemas: in a list, or one."""
 _OF_TYPES: Final = {
     **dict.fromkeys(("minLength", "maxLength", "pattern"), ("string",)),
     **dict.fromkeys(
@@ -309,10 +303,9 @@ def subschemas(schema: Json, pointer: str = "") -> Iterator[tuple[str, dict[str,
     yield pointer, schema
     for keyword, setting in schema.items():
         at = pointer + pointer_of(keyword)
-        if keyword in _BY_NAME:
-            if isinstance(setting, dict):
-                for name, inner in setting.items():
-                    yield from subschemas(inner, at + pointer_of(name))
+        if keyword in BY_NAME:
+            for name, inner in _by_name(schema, keyword).items():
+                yield from subschemas(inner, at + pointer_of(name))
         elif isinstance(setting, list) and keyword in _LISTS:
             for index, inner in enumerate(setting):
                 yield from subschemas(inner, f"{at}/{index}")
@@ -326,18 +319,12 @@ def _elsewhere(schema: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
     parts = [*subschemas(schema)]
     seen = {pointer for pointer, _ in parts}
     while parts:
-        referred = {pointer for _, part in parts for pointer in _referred(part)}
+        targets = {local_target(part) for _, part in parts}
+        referred = {target for target in targets if target is not None}
         found = [subschemas(value_at(schema, each), each) for each in sorted(referred - seen)]
         parts = [each for inner in found for each in inner if each[0] not in seen]
         seen |= referred | {pointer for pointer, _ in parts}
         yield from parts
-
-
-def _referred(schema: dict[str, Any]) -> Iterator[str]:
-    """The pointer of the reference that a schema itself has into its document."""
-    reference = schema.get("$ref")
-    if isinstance(reference, str) and reference.startswith("#/"):
-        yield reference.removeprefix("#")
 
 
 def types_of(schema: dict[str, Any]) -> list[str]:
@@ -367,8 +354,7 @@ def _unbounded(pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
 
 def _order(pointer: str, schema: dict[str, Any]) -> Iterator[Finding]:
     """Properties come in the order in which the schema lists them."""
-    properties = schema.get("properties")
-    for name in [*properties][1:] if isinstance(properties, dict) else ():
+    for name in [*_by_name(schema, "properties")][1:]:
         if name.lower() in _REASONS:
             message = f"{name!r} comes after what it gives reasons for; list it first"
             at = pointer + pointer_of("properties", name)
@@ -405,10 +391,7 @@ def _references(value: Any) -> Iterator[str]:
 def _unused(pointer: str, schema: dict[str, Any], used: set[str]) -> Iterator[Finding]:
     """Definitions that nothing refers to. One that has a name of its own may be meant by it."""
     for keyword in ("$defs", "definitions"):
-        definitions = schema.get(keyword)
-        if not isinstance(definitions, dict):
-            continue
-        for name, definition in definitions.items():
+        for name, definition in _by_name(schema, keyword).items():
             at = pointer + pointer_of(keyword, name)
             is_named = isinstance(definition, dict) and any(
                 anchor in definition for anchor in ("$id", "id", "$anchor", "$dynamicAnchor")

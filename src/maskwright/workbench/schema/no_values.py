@@ -13,7 +13,7 @@ from maskwright.grammar.schema.parse import ParsedSchema, ParseOptions, parse_sc
 from maskwright.grammar.schema.tree import AnyOf, Assertion, Json, OneOf, Schema
 from maskwright.immutable import Immutable
 from maskwright.limits import DEFAULT_LIMITS, Work
-from maskwright.workbench.pointer import pointer_of, value_at
+from maskwright.workbench.pointer import local_target, pointer_of, value_at
 
 _DOCUMENT: Final = "urn:maskwright:schema"
 
@@ -168,11 +168,9 @@ def _needed(
     schema: dict[str, Any], pointer: str, part: dict[str, Any]
 ) -> Iterator[tuple[str, Any]]:
     """The parts that have to have values if this part is to have one, with their pointers."""
-    reference = part.get("$ref")
-    if isinstance(reference, str) and (reference == "#" or reference.startswith("#/")):
-        target = value_at(schema, reference.removeprefix("#"))
-        if target is not None:
-            yield reference.removeprefix("#"), target
+    target = local_target(part)
+    if target is not None and (referred := value_at(schema, target)) is not None:
+        yield target, referred
     for index, each in enumerate(part.get("allOf", [])):
         yield f"{pointer}/allOf/{index}", each
     if part.get("type") == "object":
