@@ -13,11 +13,12 @@ import heapq
 import itertools
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Final, NamedTuple
 
 from maskwright.automaton.machine.exits import Configuration
-from maskwright.grammar.regular.charset import normal
+from maskwright.grammar.regular.charset import Ranges, normal
 from maskwright.immutable import Immutable
 from maskwright.mask import Grammar, Matcher
 from maskwright.mask.recognizer import Recognizer
@@ -68,16 +69,14 @@ def next_characters(matcher: Matcher) -> CharacterRanges:
     if following and all(byte in CONTINUED for byte in following):
         return CharacterRanges((), is_exact=False, is_within=True)
     ranges = [(byte, byte) for byte in following if byte < 0x80]
-    search = _Search(matcher)
-    here = matcher.position.configuration
+    recognizer, here = matcher.recognizer, matcher.position.configuration
+    known: dict[tuple[Configuration, int], Ranges] = {}
     for lead in following:
         length = LEADS.get(lead)
         if length is None:
             continue
-        after = search.step(here, lead)
-        if after is None:
-            continue
-        beyond = search.tails(after, length - 1)
+        after = recognizer.advance(here, bytes([lead]))
+        beyond = () if after is None else _tails(recognizer, after, length - 1, known)
         if beyond is None:
             return CharacterRanges(normal(ranges), is_exact=False)
         bits = 6 * (length - 1)
@@ -86,40 +85,29 @@ def next_characters(matcher: Matcher) -> CharacterRanges:
     return CharacterRanges(normal(ranges))
 
 
-class _Search:
-    """The ends of characters of several bytes, remembered by configuration: the bytes of nearly all
-    of them lead to a few."""
-
-    def __init__(self, matcher: Matcher) -> None:
-        self._recognizer: Recognizer = matcher.recognizer
-        self._known: dict[tuple[Configuration, int], tuple[tuple[int, int], ...]] = {}
-
-    def step(self, here: Configuration, byte: int) -> Configuration | None:
-        return self._recognizer.advance(here, bytes([byte]))
-
-    def tails(self, here: Configuration, left: int) -> tuple[tuple[int, int], ...] | None:
-        """The numbers that the last `left` bytes of a character may stand for; None if there are
-        too many configurations."""
-        key = (here, left)
-        known = self._known.get(key)
-        if known is not None:
-            return known
-        if len(self._known) >= MOST_CONFIGURATIONS:
+def _tails(
+    recognizer: Recognizer,
+    here: Configuration,
+    left: int,
+    known: dict[tuple[Configuration, int], Ranges],
+) -> Ranges | None:
+    """The numbers that the last `left` bytes of a character may stand for; None if there are too
+    many configurations. What is `known` is remembered by configuration: the bytes of nearly all
+    characters lead to a few."""
+    if (here, left) in known:
+        return known[here, left]
+    if len(known) >= MOST_CONFIGURATIONS:
+        return None
+    allowed = [byte & 0x3F for byte in recognizer.next_bytes(here) if byte in CONTINUED]
+    found = [(bits, bits) for bits in allowed] if left == 1 else []
+    shift = 6 * (left - 1)
+    for bits in allowed if left > 1 else ():
+        after = recognizer.advance(here, bytes([0x80 | bits]))
+        inner = () if after is None else _tails(recognizer, after, left - 1, known)
+        if inner is None:
             return None
-        allowed = [byte & 0x3F for byte in self._recognizer.next_bytes(here) if byte in CONTINUED]
-        found: list[tuple[int, int]] = []
-        if left == 1:
-            found = [(bits, bits) for bits in allowed]
-        else:
-            shift = 6 * (left - 1)
-            for bits in allowed:
-                after = self.step(here, 0x80 | bits)
-                inner = () if after is None else self.tails(after, left - 1)
-                if inner is None:
-                    return None
-                found += [((bits << shift) + a, (bits << shift) + b) for a, b in inner]
-        self._known[key] = normal(found)
-        return self._known[key]
+        found += [((bits << shift) + a, (bits << shift) + b) for a, b in inner]
+    return known.setdefault((here, left), normal(found))
 
 
 MOST_RANGES: Final = 12
@@ -190,6 +178,7 @@ _ESCAPE: Final = re.compile(rb"\\.", re.DOTALL)
 _JSON_SPACE: Final = " \t\r\n"
 
 
+@dataclass
 class _Run:
     """A text that is extended for as long as there is nothing to choose.
 
@@ -197,11 +186,10 @@ class _Run:
     person is helped by neither, so they don't count as choices where there are others.
     """
 
-    def __init__(self, matcher: Matcher, in_json: bool, in_string: bool) -> None:
-        self.matcher = matcher.copy()
-        self.in_json = in_json
-        self.in_string = in_string
-        self.text = ""
+    matcher: Matcher
+    in_json: bool
+    in_string: bool
+    text: str = ""
 
     def options(self) -> list[str] | None:
         """The characters to choose from; None if there are too many."""
@@ -231,11 +219,6 @@ class _Run:
             options = self.options()
         return options
 
-    def copy(self) -> _Run:
-        twin = _Run(self.matcher, self.in_json, self.in_string)
-        twin.text = self.text
-        return twin
-
 
 class Continuations(NamedTuple):
     """How a text can go on: first `forced`, then one of `options`, each up to the next choice.
@@ -249,11 +232,11 @@ def continuations(matcher: Matcher, text: bytes) -> Continuations:
     """How `text`, which the matcher has read, can go on."""
     in_json = reads_json(matcher)
     in_string = in_json and _ESCAPE.sub(b"", text).count(b'"') % 2 == 1
-    run = _Run(matcher, in_json, in_string)
+    run = _Run(matcher.copy(), in_json, in_string)
     options = run.go_on() or []
     branches: list[str] = []
     for option in options:
-        branch = run.copy()
+        branch = replace(run, matcher=run.matcher.copy())
         branch.take(option)
         branch.go_on()
         branches.append(branch.text.removeprefix(run.text))
@@ -270,6 +253,7 @@ WIDTH: Final = 32
 """Characters before and after the fault that may be edited."""
 LOOK: Final = 8
 """Characters after the edited ones that are looked at; the first has to be allowed."""
+_AHEAD: Final = re.compile(" *.?", re.DOTALL)
 
 
 class NearText(NamedTuple):
@@ -293,7 +277,7 @@ def nearest_texts(grammar: Grammar, text: str, fault: int) -> list[NearText]:
     word = text[begin:end]
     found = [
         NearText(len(before), word, by, edits)
-        for by, edits in itertools.islice(_EditSearch(text, begin, end).run(matcher), MOST_FOUND)
+        for by, edits in itertools.islice(_Edits(text, begin, end).found(matcher), MOST_FOUND)
     ]
     if found:
         return found
@@ -323,26 +307,26 @@ def _is_of_word(character: str) -> bool:
     return character.isalnum() or character in "_-"
 
 
-class _EditSearch:
+@dataclass
+class _Edits:
     """Edits `text[begin:end]`."""
 
-    def __init__(self, text: str, begin: int, end: int) -> None:
-        self._text = text
-        self._begin = begin
-        self._end = end
-        self._most = min(MOST_EDITS, max(1, (end - begin) // 2))
+    text: str
+    begin: int
+    end: int
 
-    def run(self, start: Matcher) -> Iterator[tuple[str, int]]:
+    def found(self, start: Matcher) -> Iterator[tuple[str, int]]:
         """Yield texts with their number of edits, in ascending order."""
+        most = min(MOST_EDITS, max(1, (self.end - self.begin) // 2))
         order = itertools.count()
-        queue = [(0, next(order), self._begin, "", start)]
+        queue = [(0, next(order), self.begin, "", start)]
         seen: set[tuple[int, tuple[int, ...]]] = set()
         found: set[str] = set()
         for _ in range(MOST_STATES):
             if not queue:
                 return
             edits, _, at, made, matcher = heapq.heappop(queue)
-            if at == self._end and made and made not in found and self._fits(matcher):
+            if at == self.end and made and made not in found and self._fits(matcher):
                 found.add(made)
                 yield made, edits
                 continue
@@ -351,7 +335,7 @@ class _EditSearch:
             seen.add((at, matcher.state))
             for cost, after, added in self._moves(at, matcher):
                 data = added.encode()
-                if edits + cost > self._most:
+                if edits + cost > most:
                     continue
                 moved = matcher.copy()
                 if moved.accept_bytes(data) == len(data):
@@ -359,16 +343,13 @@ class _EditSearch:
 
     def _fits(self, matcher: Matcher) -> bool:
         """Whether the rest of the text can follow, as far as its next character shows."""
-        rest = self._text[self._end : self._end + LOOK].lstrip(" ")[:1] or self._text[self._end :]
-        if not rest:
-            return True
-        moved = matcher.copy()
-        following = self._text[self._end : self._end + LOOK].partition(rest)[0] + rest
-        return moved.accept_bytes(following.encode()) == len(following.encode())
+        ahead = _AHEAD.match(self.text, self.end, self.end + LOOK)
+        following = ahead[0].encode() if ahead else b""
+        return matcher.copy().accept_bytes(following) == len(following)
 
     def _moves(self, at: int, matcher: Matcher) -> Iterator[tuple[int, int, str]]:
         """Yield (edits, next place, characters put in)."""
-        here = self._text[at : self._end]
+        here = self.text[at : self.end]
         following = [chr(byte) for byte in matcher.next_bytes() if 0x20 <= byte < 0x7F]
         if here:
             yield 0, at + 1, here[0]

@@ -28,13 +28,8 @@ from maskwright.immutable import Immutable
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.mask import Grammar, Matcher
 from maskwright.vocab import Vocabulary
-from maskwright.workbench.continuations import (
-    CharacterRanges,
-    Continuations,
-    in_words,
-    nearest_texts,
-)
-from maskwright.workbench.place import ReadTerminal, RuleStacks, ShapePlace, context_stack
+from maskwright.workbench.continuations import in_words, nearest_texts
+from maskwright.workbench.place import ReadTerminal, RuleStacks, context_stack
 from maskwright.workbench.pointer import entry_pointer, position_of
 from maskwright.workbench.reading import TextReading, Verdict, read_text
 from maskwright.workbench.reasons import Reason, ReasonSearch
@@ -90,37 +85,24 @@ def reading_data(reading: TextReading) -> Data:
 
 
 def following_data(reading: TextReading) -> Data:
-    """What may follow the accepted prefix of a text, and where in the shape it ends."""
+    """What may follow the accepted prefix of a text, and where in the shape it ends. `ranges` has
+    the first and the last code point of each range of characters; they are all that are allowed if
+    `exact`, and `count` is then how many characters they are."""
+    characters, goes_on, place = reading.characters, reading.continuations, reading.place
     return {
         "may_end": reading.may_end,
         "forced": reading.forced.decode(errors="replace"),
-        **characters_data(reading.characters, reading.may_end),
-        "continuations": continuations_data(reading.continuations),
-        "place": place_data(reading.place),
-    }
-
-
-def characters_data(characters: CharacterRanges, may_end: bool) -> Data:
-    """A set of characters: `ranges` has the first and the last code point of each range; they are
-    all that are allowed if `exact`, and `count` is then how many characters they are."""
-    return {
-        "allowed": in_words(characters, may_end),
+        "allowed": in_words(characters, reading.may_end),
         "count": characters.count if characters.is_exact else None,
         "ranges": [list(pair) for pair in characters.ranges],
         "exact": characters.is_exact,
-    }
-
-
-def continuations_data(continuations: Continuations) -> Data:
-    return {"forced": continuations.forced, "options": list(continuations.options)}
-
-
-def place_data(place: ShapePlace) -> Data:
-    return {
-        "waits_for": place.waits_for,
-        "instance": place.instance,
-        "schemas": list(place.schemas),
-        "rules": [list(stack) for stack in place.rules],
+        "continuations": {"forced": goes_on.forced, "options": list(goes_on.options)},
+        "place": {
+            "waits_for": place.waits_for,
+            "instance": place.instance,
+            "schemas": list(place.schemas),
+            "rules": [list(stack) for stack in place.rules],
+        },
     }
 
 
@@ -228,7 +210,11 @@ def explained(
     terminals = terminals_of(reading.matcher)
     if terminals:
         found["terminals"] = [terminal._asdict() for terminal in terminals]
-    found["tokens"] = _tokens(reading, asked)
+    allowed = tokens_of(reading.matcher)
+    found["tokens"] = allowed.data(asked.shown)
+    if asked.candidates:
+        may_follow = set(allowed.ids)
+        found["tokens"]["candidates"] = [one for one in asked.candidates if one in may_follow]
     if asked.why and reading.verdict is Verdict.MISMATCH:
         add_why(found, reading, grammar, asked.variants, with_nearest=asked.tokens is None)
     return found
@@ -246,14 +232,6 @@ def _read(grammar: Grammar, asked: ExplainedText, vocabulary: Vocabulary) -> Tex
     if taken < len(asked.tokens) and not rest:  # a control token, which has no text
         rest = b"\x00"
     return TextReading(accepted + rest, len(accepted), matcher)
-
-
-def _tokens(reading: TextReading, asked: ExplainedText) -> Data:
-    allowed = tokens_of(reading.matcher)
-    found = allowed.data(asked.shown)
-    if asked.candidates:
-        found["candidates"] = [*filter(set(allowed.ids).__contains__, asked.candidates)]
-    return found
 
 
 def add_why(

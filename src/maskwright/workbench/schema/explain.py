@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 from maskwright.errors import LimitError, SchemaError, UnsupportedSchemaError
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import Json, Report
 from maskwright.limits import DEFAULT_LIMITS, Work
-from maskwright.workbench.pointer import entry_pointer, pointer_of, reference_tokens
+from maskwright.workbench.pointer import entry_pointer, pointer_of, reference_tokens, value_at
 
 State = Literal["enforced", "annotation", "refused", "invalid"]
 MOST_REFUSED: Final = 100
@@ -69,24 +69,13 @@ def _reported(report: Report) -> Iterator[ExplainedKeyword]:
 def _removed(schema: Json, pointer: str) -> str | None:
     """Remove what a pointer refers to, or the innermost member that holds it; returns its pointer.
     None if there is no such member."""
-    *path, last = reference_tokens(pointer) or [""]
-    here = schema
-    innermost: tuple[dict[str, Json], str, str] | None = None
-    for depth, step in enumerate([*path, last]):
-        if isinstance(here, dict):
-            if step not in here:
-                break
-            innermost = (here, step, pointer_of(*[*path, last][: depth + 1]))
-            here = here[step]
-        elif isinstance(here, list) and step.isdigit() and int(step) < len(here):
-            here = here[int(step)]
-        else:
-            break
-    if innermost is None:
-        return None
-    holder, name, found = innermost
-    del holder[name]
-    return found
+    path = reference_tokens(pointer) or [""]
+    for depth in range(len(path), 0, -1):
+        holder, name = value_at(schema, pointer_of(*path[: depth - 1])), path[depth - 1]
+        if isinstance(holder, dict) and name in holder:
+            del holder[name]
+            return pointer_of(*path[:depth])
+    return None
 
 
 def _pointers(value: Json, pointer: str) -> Iterator[str]:
@@ -102,10 +91,7 @@ def _pointers(value: Json, pointer: str) -> Iterator[str]:
 
 def counted(rows: list[ExplainedKeyword]) -> dict[State, int]:
     """How many keywords are in each state."""
-    counts: dict[State, int] = {"enforced": 0, "annotation": 0, "refused": 0, "invalid": 0}
-    for row in rows:
-        counts[row.state] += 1
-    return counts
+    return {state: sum(row.state == state for row in rows) for state in get_args(State)}
 
 
 def is_usable(rows: list[ExplainedKeyword]) -> bool:

@@ -255,19 +255,15 @@ _SINGLE: Final = (
 )
 """Keywords that hold schemas: in a list, or one."""
 _OF_TYPES: Final = {
-    **dict.fromkeys(("minLength", "maxLength", "pattern"), ("string",)),
-    **dict.fromkeys(
-        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"),
-        ("number", "integer"),
-    ),
-    **dict.fromkeys(
-        ("items", "prefixItems", "minItems", "maxItems", "uniqueItems", "contains"), ("array",)
-    ),
-    **dict.fromkeys(
-        ("properties", "required", "additionalProperties", "patternProperties", "propertyNames"),
-        ("object",),
-    ),
-    **dict.fromkeys(("minProperties", "maxProperties", "dependentRequired"), ("object",)),
+    keyword: types
+    for types, keywords in (
+        (("string",), "minLength maxLength pattern"),
+        (("number", "integer"), "minimum maximum exclusiveMinimum exclusiveMaximum multipleOf"),
+        (("array",), "items prefixItems minItems maxItems uniqueItems contains"),
+        (("object",), "properties required additionalProperties patternProperties propertyNames"),
+        (("object",), "minProperties maxProperties dependentRequired"),
+    )
+    for keyword in keywords.split()
 }
 """Keywords that demand nothing of values of other types."""
 
