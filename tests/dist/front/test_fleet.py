@@ -53,8 +53,8 @@ def test_only_those_that_answer_are_reported(monkeypatch: pytest.MonkeyPatch) ->
         Page("e", status=401),
         Page("f"),
     ]
-    pages = asyncio.run(gather_pages(workers, "/metrics", [(b"k", b"v")]))
-    assert pages.found == {"a": b"a", "f": b"f"}
-    assert pages.refusal == (401, [(b"x-name", b"e")], b"e")
+    found, refusal = asyncio.run(gather_pages(workers, "/metrics", [(b"k", b"v")]))
+    assert found == {"a": b"a", "f": b"f"}
+    assert refusal == (401, [(b"x-name", b"e")], b"e")
     assert workers[0].asked == ("GET", "/metrics", [(b"k", b"v")])
     assert workers[1].asked is None

@@ -67,7 +67,7 @@ def serve_replicas(
 
         group = ReplicaGroup(roles, driver, key)
         drain = Drain(server.drain_seconds)
-        if group.prompts is not None:
+        if group.handoff_key is not None:
             counts = Counter(roles)
             what += f" ({counts['prefill']} for prompts, {counts['decode']} for answers)"
         listening = closing.enter_context(listen(*address))

@@ -17,7 +17,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
-from starlette.types import Message, Receive, Scope, Send
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Receive, Scope, Send
 
 from maskwright.dist.content_coding import CodingError, DecodedTooLargeError, coding_of, decode
 from maskwright.dist.drain import Drain
@@ -108,10 +109,6 @@ log = logging.getLogger(__name__)
 
 class TooLargeError(Exception):
     """The body of a request is larger than is taken."""
-
-
-class ClientLeftError(Exception):
-    """The client has closed the connection before all of its request was there."""
 
 
 @dataclass(slots=True)
@@ -234,10 +231,10 @@ class Front:
             return
         with self._drain.answering():
             try:
-                passage.body = await _read(receive, scope["headers"], self._body_bytes)
+                passage.body = await _read(scope, receive, self._body_bytes)
                 if method == "POST" and short in GENERATING:
                     await self._decode(passage)
-            except ClientLeftError:
+            except ClientDisconnect:
                 return
             except (TooLargeError, DecodedTooLargeError):
                 message = f"the body has more than {self._body_bytes} bytes; see route --body-bytes"
@@ -295,9 +292,7 @@ class Front:
             model = model_of(passage.body, self._fleet.models)
             route = RouteRequest(passage.request_id, prompt_tokens=1, model=model)
         while True:
-            asked = route
-            if passage.excluded:
-                asked = replace(route, excluded=frozenset(passage.excluded))
+            asked = replace(route, excluded=frozenset(passage.excluded))
             chosen = self._fleet.choose(asked)
             if chosen.worker is None and passage.refused is None:
                 chosen = await self._fleet.choose_within(asked, self._patience)
@@ -314,14 +309,39 @@ class Front:
     async def _handed(
         self, passage: Passage, worker: RemoteServer, prefill: RemoteServer | None
     ) -> StreamRelay | None:
-        """Have `prefill` compute the prompt of a request for `worker`. None if that one has to."""
-        prompts = self._fleet.prompts
-        if prompts is None or prefill is None or passage.asked is None:
+        """Have `prefill` compute the prompt of a request and send its blocks to `worker`. Returns
+        what that one needs to go on. None if the request was not handed over: `worker` then does
+        all of it, and refuses it as well if it can't be served."""
+        key, note = self._fleet.handoff_key, self._fleet.metrics.note_hand_off
+        if key is None or prefill is None or passage.asked is None:
             return None
-        headers = [*passage.headers, (b"x-request-id", passage.request_id.encode("latin-1"))]
-        return await prompts.handed(
-            passage.target, headers, passage.body, passage.asked, prefill, worker
-        )
+        headers = [
+            *passage.headers,
+            (b"x-request-id", passage.request_id.encode("latin-1")),
+            (HANDOFF_KEY.encode(), key.encode()),
+            (HAND_TO.encode(), worker.url.encode()),
+        ]
+        with prefill.serving(passage.asked, 0):
+            try:
+                response = await prefill.client.send("POST", passage.target, headers, passage.body)
+                answer = await response.body()
+            except WorkerLostError as error:
+                prefill.lose()
+                note(prefill.name, "lost", 0)
+                log.warning(
+                    "worker %s was lost while it computed a prompt: %s", prefill.name, error
+                )
+                return None
+        if response.status != 200:
+            note(prefill.name, "refused", 0)
+            return None
+        record: dict[str, Any] = json.loads(answer)
+        sent = record.pop("sent")
+        arrived = sent["arrived"] == sent["blocks"]
+        note(prefill.name, "arrived" if arrived else "partial", sent["bytes"])
+        relay = StreamRelay(passage.asked)
+        relay.begin(record)
+        return relay
 
     async def _try(
         self,
@@ -479,8 +499,8 @@ class Front:
             await self._pass_on(passage, "/models")
 
     async def _metrics(self, passage: Passage) -> None:
-        gathered = await gather_pages(self._fleet.workers, "/metrics", passage.headers)
-        pages = {name: page.decode() for name, page in gathered.found.items()}
+        found, _ = await gather_pages(self._fleet.workers, "/metrics", passage.headers)
+        pages = {name: page.decode() for name, page in found.items()}
         kind = (b"content-type", b"text/plain; version=0.0.4; charset=utf-8")
         await passage.answer(200, [kind], self._fleet.metrics.page(pages))
 
@@ -492,16 +512,15 @@ class Front:
         if self._join_states is None or not is_known:
             await self._pass_on(passage, "/state")
             return
-        gathered = await gather_pages(
-            self._fleet.workers, f"/v1/state?history={past}", passage.headers
-        )
-        if gathered.found:
-            states = {name: json.loads(page) for name, page in gathered.found.items()}
+        target = f"/v1/state?history={past}"
+        found, refusal = await gather_pages(self._fleet.workers, target, passage.headers)
+        if found:
+            states = {name: json.loads(page) for name, page in found.items()}
             workers = [{"name": one.name, "ready": one.ready} for one in self._fleet.workers]
             joined = self._join_states(states, workers, int(since[:18]))
             await passage.answer(200, [JSON_TYPE], json.dumps(joined).encode())
-        elif gathered.refusal is not None:
-            await passage.answer(*gathered.refusal)
+        elif refusal is not None:
+            await passage.answer(*refusal)
         else:
             await passage.fail(503, "no worker answers", NO_WORKER, retry_header(1))
 
@@ -543,24 +562,19 @@ def _passage(scope: Scope, send: Send) -> Passage:
     )
 
 
-async def _read(receive: Receive, headers: Headers, most: int) -> bytes:
-    """Return the body of a request. Raises ClientLeftError, and TooLargeError: before any of it is
+async def _read(scope: Scope, receive: Receive, most: int) -> bytes:
+    """Return the body of a request. Raises ClientDisconnect, and TooLargeError: before any of it is
     read if a header gives its length."""
-    length = _header(headers, b"content-length")
+    length = _header(scope["headers"], b"content-length")
     if length.isdecimal() and int(length) > most:
         raise TooLargeError
     parts: list[bytes] = []
-    size, more = 0, True
-    while more:
-        message: Message = await receive()
-        if message["type"] == "http.disconnect":
-            raise ClientLeftError
-        data = message.get("body", b"")
-        size += len(data)
+    size = 0
+    async for part in Request(scope, receive).stream():
+        size += len(part)
         if size > most:
             raise TooLargeError
-        parts.append(data)
-        more = message.get("more_body", False)
+        parts.append(part)
     return b"".join(parts)
 
 

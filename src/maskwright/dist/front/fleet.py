@@ -5,21 +5,16 @@ the prompt, and the other gives the answer. And the metrics of the router and of
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias
 
-from msgspec import Struct, field
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 
-from maskwright.dist.front.asked import Asked
-from maskwright.dist.front.relay import StreamRelay
 from maskwright.dist.front.wire import Address, Headers, WorkerLostError
 from maskwright.dist.front.worker import RemoteServer, StoredPrompts, WorkerTraits
-from maskwright.dist.handoff.http_names import HAND_TO, HANDOFF_KEY
 from maskwright.dist.routing.replica_state import Decision, Role, RouteRequest
 from maskwright.dist.routing.router import RequestRouter, Router, pair
 from maskwright.immutable import Immutable
@@ -102,60 +97,6 @@ def _labelled(sample: str, worker: str) -> str:
     return f'{name}{{worker="{worker}"}} {value}'
 
 
-ARRIVED: Final = "arrived"
-PARTIAL: Final = "partial"
-REFUSED: Final = "refused"
-LOST: Final = "lost"
-"""What became of a hand-off: all blocks arrived, or some; or the first worker refused the request,
-or was lost."""
-
-
-class PromptService:
-    """Has prompts computed by one worker for another one. `key`: the one that workers have in
-    common for it."""
-
-    def __init__(self, key: str, metrics: FrontMetrics) -> None:
-        self._key = key
-        self._metrics = metrics
-
-    async def handed(
-        self,
-        target: str,
-        headers: Headers,
-        body: bytes,
-        asked: Asked,
-        prefill: RemoteServer,
-        decode: RemoteServer,
-    ) -> StreamRelay | None:
-        """Have `prefill` compute the prompt of a request and send its blocks to `decode`. Returns
-        what `decode` needs to continue it. None if the request was not handed over:
-        `decode` then does all of it, and refuses it as well if it can't be served.
-
-        `target`: the path of the request; `headers` and `body`: the client's."""
-        relay = StreamRelay(asked)
-        to = [(HANDOFF_KEY.encode(), self._key.encode()), (HAND_TO.encode(), decode.url.encode())]
-        with prefill.serving(asked, 0):
-            try:
-                response = await prefill.client.send("POST", target, [*headers, *to], body)
-                answer = await response.body()
-            except WorkerLostError as error:
-                prefill.lose()
-                self._metrics.note_hand_off(prefill.name, LOST, 0)
-                log.warning(
-                    "worker %s was lost while it computed a prompt: %s", prefill.name, error
-                )
-                return None
-        if response.status != 200:
-            self._metrics.note_hand_off(prefill.name, REFUSED, 0)
-            return None
-        record: dict[str, Any] = json.loads(answer)
-        sent = record.pop("sent")
-        outcome = ARRIVED if sent["arrived"] == sent["blocks"] else PARTIAL
-        self._metrics.note_hand_off(prefill.name, outcome, sent["bytes"])
-        relay.begin(record)
-        return relay
-
-
 CHECK_SECONDS: Final = 0.5
 """Time between two checks of a worker."""
 
@@ -177,11 +118,6 @@ class Chosen(Immutable):
     worker: RemoteServer | None
     decision: Decision
     prefill: RemoteServer | None = None
-
-    @property
-    def may_come(self) -> bool:
-        """Whether a worker that is out at present could answer."""
-        return self.decision.retry_after is not None
 
 
 class WorkerGroup:
@@ -211,8 +147,7 @@ class WorkerGroup:
         self.models = frozenset(one.model for one in known if one.model)
         """The models that only workers with their names serve."""
         self.metrics = FrontMetrics()
-        self.prompts = None if handoff_key is None else PromptService(handoff_key, self.metrics)
-        """What has prompts computed by one worker for another one; None if none does so."""
+        self.handoff_key = handoff_key
         self._router = router or Router()
         self._headers = [] if key is None else [(b"authorization", f"Bearer {key}".encode())]
         self._tasks: list[asyncio.Task[None]] = []
@@ -269,7 +204,9 @@ class WorkerGroup:
         """As `choose`, but wait for a worker to come back for up to `seconds` seconds."""
         end = time.monotonic() + seconds
         chosen = self.choose(request)
-        while chosen.worker is None and chosen.may_come and time.monotonic() < end:
+        while chosen.worker is None and time.monotonic() < end:
+            if chosen.decision.retry_after is None:  # no worker that is out could answer
+                break
             await asyncio.sleep(POLL_SECONDS)
             chosen = self.choose(request)
         return chosen
@@ -301,27 +238,22 @@ Answer: TypeAlias = tuple[int, Headers, bytes]
 """Status, headers and body of a response."""
 
 
-class GatheredPages(Struct):
-    """The pages of the workers that have answered, by their names. `refusal`: a response of a
-    worker that answered otherwise, for instance since it needs a key."""
-
-    found: dict[str, bytes] = field(default_factory=dict[str, bytes])
-    refusal: Answer | None = None
-
-
 async def gather_pages(
     workers: Iterable[RemoteServer], target: str, headers: Headers
-) -> GatheredPages:
-    """Ask all healthy workers for the page `target`, with the headers of a client."""
+) -> tuple[dict[str, bytes], Answer | None]:
+    """Ask all healthy workers for the page `target`, with the headers of a client. Returns the
+    pages of those that have answered, by their names; and a response of one that has answered
+    otherwise, for instance since it needs a key."""
     asked = [worker for worker in workers if worker.healthy]
     answers = await asyncio.gather(*(_answer(worker, target, headers) for worker in asked))
-    pages = GatheredPages()
+    pages: dict[str, bytes] = {}
+    refusal: Answer | None = None
     for worker, answer in zip(asked, answers, strict=True):
         if answer is not None and answer[0] == 200:
-            pages.found[worker.name] = answer[2]
+            pages[worker.name] = answer[2]
         elif answer is not None:
-            pages.refusal = answer
-    return pages
+            refusal = answer
+    return pages, refusal
 
 
 async def _answer(worker: RemoteServer, target: str, headers: Headers) -> Answer | None:

@@ -43,10 +43,12 @@ class Recent(OrderedDict[Key, float]):
         if len(self) > self._most:
             self.popitem(last=False)
 
-    def forget_before(self, moment: float) -> None:
-        """Forget the keys whose last use was before `moment`."""
-        while self and next(iter(self.values())) < moment:
-            self.popitem(last=False)
+    def forget_evicted(self, kept_seconds: bytes | str) -> None:
+        """Forget the keys that may be gone, if a worker tells for how many seconds they stay."""
+        with suppress(ValueError):
+            oldest = time.monotonic() - float(kept_seconds)
+            while self and next(iter(self.values())) < oldest:
+                self.popitem(last=False)
 
 
 class StoredPrompts:
@@ -71,12 +73,6 @@ class StoredPrompts:
         for number, digest in enumerate(digests):
             if number >= cached or digest not in there:
                 there.note(digest)
-
-    def forget_evicted(self, store: str, kept_seconds: str) -> None:
-        """Forget what may be gone from a store, if a worker tells for how many seconds blocks stay
-        there."""
-        with suppress(ValueError):
-            self.of(store).forget_before(time.monotonic() - float(kept_seconds))
 
 
 MOST_GRAMMARS: Final = 1 << 10
@@ -175,14 +171,19 @@ class RemoteServer:
             body = await response.body()
             came = not self.healthy
             if came:
-                self._forget()
+                self._digests.clear()  # a server that was started again has empty caches
+                self._grammars.clear()
                 await self._list_models(headers)
         except WorkerLostError:
             self.lose()
             return
-        self._forget_evicted(response.header(CACHED_SECONDS.encode()))
+        self._digests.forget_evicted(response.header(CACHED_SECONDS.encode()))
         if response.status == 200:  # one that drains tells nothing, and its store stays
-            self._note_store(response.header(KV_STORE.encode()).decode("latin-1"))
+            self.store, _, kept = (
+                response.header(KV_STORE.encode()).decode("latin-1").partition(" ")
+            )
+            if self.store:
+                self._stored.of(self.store).forget_evicted(kept)
         self.healthy = response.status == 200 or code_of(body) == "draining"
         self._draining = response.status != 200
         self.failures = 0 if self.healthy else self.failures + 1
@@ -229,24 +230,6 @@ class RemoteServer:
             self.running -= 1
             if asked is not None and self.store:
                 self._stored.note(self.store, asked.route.digests, cached)
-
-    def _forget(self) -> None:
-        """Forget what it was sent: a server that was started again has empty caches."""
-        self._digests.clear()
-        self._grammars.clear()
-
-    def _forget_evicted(self, kept_seconds: bytes) -> None:
-        """Forget beginnings of prompts that may be gone from its cache, if it tells for how many
-        seconds they stay there."""
-        with suppress(ValueError):
-            self._digests.forget_before(time.monotonic() - float(kept_seconds))
-
-    def _note_store(self, header: str) -> None:
-        """Note its store, and forget what may be gone from there, if it tells for how many seconds
-        blocks stay."""
-        self.store, _, kept = header.partition(" ")
-        if self.store:
-            self._stored.forget_evicted(self.store, kept)
 
     async def _list_models(self, headers: list[tuple[bytes, bytes]]) -> None:
         response = await self.client.send("GET", "/v1/models", headers)

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import fields
 from functools import partial
@@ -23,7 +23,6 @@ from typing import Any, Final
 from maskwright.dist.handoff.pieces import (
     CHUNK_BLOCKS,
     Assembly,
-    Contents,
     Cutting,
     cut_blocks,
     pack_message,
@@ -32,7 +31,6 @@ from maskwright.dist.handoff.pieces import (
 from maskwright.engine import Engine, Generation
 from maskwright.engine.kv.block_keys import block_keys
 from maskwright.engine.request.request import Request
-from maskwright.engine.step.exchange import KvPrefix
 from maskwright.errors import InputError
 from maskwright.immutable import Immutable
 from maskwright.mask import CompiledGrammar
@@ -137,52 +135,25 @@ def hand_over(
         return None
     record = pack_request(snapshot, grammar)
     request = unpack_request(record, find_grammar, target.loaded.vocab.tokens)
-    transfer = _Transfer(source, target, snapshot, request)
-    for contents in transfer.read(cut):
-        transfer.send(contents, cut, carry)
+    prefix, layout = source.kv_prefix(snapshot), target.kv_layout()
+    lacking: Sequence[int] = ()
+    if layout == source.kv_layout() and prefix == target.kv_prefix(request):
+        lacking = target.call(partial(target.exchange.lacking, prefix)).result()
+    keys = block_keys(prefix.tokens, layout.block_size, repr(prefix.salt))
+    assembly = Assembly(layout.layers)
+    sent = arrived = 0
+    # Between two steps no more than one chunk is read.
+    count = CHUNK_BLOCKS if cut is Cutting.BY_CHUNK else max(1, len(lacking))
+    for begin in range(0, len(lacking), count):
+        some = lacking[begin : begin + count]
+        contents = source.call(partial(source.exchange.read, prefix, some)).result()
+        for pieces in cut_blocks(contents, cut):
+            sent += sum(piece.contents.nbytes for piece in pieces)
+            for piece in unpack_message(carry(pack_message(pieces, keys)) or b"", keys):
+                assembly.add(piece)
+        complete = assembly.complete()
+        arrived = target.call(partial(target.exchange.write, prefix, complete)).result()
+        assembly.forget(arrived)
     continued = target.submit(request)
     generation.cancel()
-    lacking, sent, arrived = len(transfer.lacking), transfer.sent_bytes, transfer.arrived
-    return HandedOver(continued, len(request.begun), lacking, sent, arrived)
-
-
-class _Transfer:
-    """The blocks of one request on their way."""
-
-    def __init__(self, source: Engine, target: Engine, theirs: Request, ours: Request) -> None:
-        self._source = source
-        self._target = target
-        self._prefix = source.kv_prefix(theirs)
-        layout = target.kv_layout()
-        fits = layout == source.kv_layout() and self._prefix == target.kv_prefix(ours)
-        self.lacking: Sequence[int] = ()
-        if fits:
-            self.lacking = target.call(partial(target.exchange.lacking, self._prefix)).result()
-        self._keys = _keys(self._prefix, layout.block_size)
-        self._assembly = Assembly(layout.layers)
-        self.sent_bytes = 0
-        self.arrived = 0
-
-    def read(self, cut: Cutting) -> Iterator[dict[int, Contents]]:
-        """Yield the blocks that are lacking, as many at a time as the cut needs: between two steps
-        no more than one chunk is read."""
-        exchange, prefix = self._source.exchange, self._prefix
-        count = CHUNK_BLOCKS if cut is Cutting.BY_CHUNK else max(1, len(self.lacking))
-        for begin in range(0, len(self.lacking), count):
-            some = self.lacking[begin : begin + count]
-            yield self._source.call(partial(exchange.read, prefix, some)).result()
-
-    def send(self, contents: dict[int, Contents], cut: Cutting, carry: Carry) -> None:
-        """Send blocks to the other engine, which inserts those that are complete."""
-        for pieces in cut_blocks(contents, cut):
-            self.sent_bytes += sum(piece.contents.nbytes for piece in pieces)
-            message = carry(pack_message(pieces, self._keys))
-            for piece in unpack_message(message or b"", self._keys):
-                self._assembly.add(piece)
-        complete, exchange, prefix = self._assembly.complete(), self._target.exchange, self._prefix
-        self.arrived = self._target.call(partial(exchange.write, prefix, complete)).result()
-        self._assembly.forget(self.arrived)
-
-
-def _keys(prefix: KvPrefix, block_size: int) -> list[bytes]:
-    return block_keys(prefix.tokens, block_size, repr(prefix.salt))
+    return HandedOver(continued, len(request.begun), len(lacking), sent, arrived)
