@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from maskwright.errors import SchemaError
-from maskwright.integrations.named_shape import check_named_shape
+from maskwright.integrations.named_shape import compile_named_shape
+from maskwright.workbench.reading import byte_vocabulary
 
 FORMAT = '{"type": "json_schema", "json_schema": {"minimum": 1e-400}}'
 
@@ -23,6 +24,6 @@ FORMAT = '{"type": "json_schema", "json_schema": {"minimum": 1e-400}}'
 )
 def test_a_number_that_is_too_small_is_not_read_as_0(name: str, text: str, place: str) -> None:
     with pytest.raises(SchemaError, match=r"read as 0\.0") as raised:
-        check_named_shape({name: text})
+        compile_named_shape({name: text}, byte_vocabulary())
     assert raised.value.pointer == place
-    check_named_shape({name: text.replace("e-400", "e-300")})
+    compile_named_shape({name: text.replace("e-400", "e-300")}, byte_vocabulary())

@@ -22,8 +22,6 @@ from maskwright.mask import (
 )
 from maskwright.vocab import Vocabulary
 
-_BYTES: Final = Vocabulary([*(bytes([byte]) for byte in range(256)), b""], eos=256)
-
 _COMPILERS: Final[dict[str, Callable[[Any, Vocabulary], Grammar]]] = {
     "json_schema": lambda schema, vocab: compile_json_schema(_parsed(schema), vocab),
     "regex": compile_regex,
@@ -47,11 +45,6 @@ def compile_named_shape(shape: object, vocab: Vocabulary) -> Grammar:
     ):
         raise InputError("choice must be a list of texts")
     return _COMPILERS[name](definition, vocab)
-
-
-def check_named_shape(shape: object) -> None:
-    """Raise what `compile_named_shape` raises, without the vocabulary of a model."""
-    compile_named_shape(shape, _BYTES)
 
 
 def _parsed(definition: Any) -> Any:

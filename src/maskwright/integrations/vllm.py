@@ -23,15 +23,17 @@ from vllm.v1.sample.logits_processor import BatchUpdate, LogitsProcessor, MoveDi
 from maskwright.errors import BudgetError, InputError
 from maskwright.grammar.schema.document import json_of
 from maskwright.integrations.followed_text import FollowedText
-from maskwright.integrations.named_shape import check_named_shape, compile_named_shape
+from maskwright.integrations.named_shape import compile_named_shape
 from maskwright.json_faults import json_reason
 from maskwright.kernels.apply_mask import apply_mask
 from maskwright.vocab import Vocabulary
+from maskwright.workbench.reading import byte_vocabulary
 
 ARGUMENT: Final = "maskwright"
 """The name of the shape in `extra_args`."""
 
 _ENDLESS: Final = 1 << 30
+_BYTES: Final = byte_vocabulary()
 
 
 class MaskedAnswer:
@@ -80,7 +82,7 @@ class VllmProcessor(LogitsProcessor):
         if shape is None:
             return
         try:
-            check_named_shape(shape)
+            compile_named_shape(shape, _BYTES)
         except InputError as error:
             raise ValueError(f"{ARGUMENT}: {error}") from error
 

@@ -13,14 +13,7 @@ from typing import Final
 from maskwright.processes.follower import FollowedGrammar
 from maskwright.processes.messages import Answer, Heavy, Job
 from maskwright.processes.nest import memory_of
-from maskwright.processes.tasks import (
-    CompileAgain,
-    CompileTask,
-    Holdings,
-    InquiryTask,
-    Moved,
-    PendingJob,
-)
+from maskwright.processes.tasks import Holdings, Moved, PendingJob
 
 MOST_UNANSWERED: Final = 64
 """Jobs without an answer that are sent while nothing comes from a process."""
@@ -98,7 +91,7 @@ class Connected:
         long: PendingJob | None = None
         for task in self.queue:
             preparation = task.preparation(self.holds)
-            if preparation is None and not isinstance(task, CompileTask | InquiryTask):
+            if preparation is None and task.needs_grammar:
                 ready.append(task)
             elif long is None:
                 long = preparation or task
@@ -139,9 +132,7 @@ class Connected:
         self.begin(now)
         if self.own is not None:
             task.note_spent(self.began[1] - before)
-        if isinstance(answer, Heavy) or (
-            isinstance(answer, Exception) and isinstance(task, CompileTask | CompileAgain)
-        ):
+        if isinstance(answer, Heavy) or (isinstance(answer, Exception) and task.compiles):
             self.holds.grammars.discard(task.grammar.number)
         task.answered(self.holds)
         return task

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from maskwright.grammar.schema.tree import Report
 from maskwright.immutable import Acyclic, Immutable
-from maskwright.mask import Event, Grammar
+from maskwright.mask import Grammar
 from maskwright.mask.matcher.protocol import ForcedRun
 from maskwright.vocab import Vocabulary
 
@@ -164,12 +164,6 @@ class Compiled(Immutable):
     min_tokens: int
 
 
-class Findings(Immutable):
-    """What an inquiry has found out."""
-
-    data: Any
-
-
 class Scope(Acyclic):
     """The budgets, `low` to `high`, under which a mask is the one that was filled; `shared`: for
     every text that leads to its position."""
@@ -250,4 +244,7 @@ class Heavy(Immutable):
     """The job was abandoned because it took longer than the shared process gives to any."""
 
 
-Answer: TypeAlias = Expansion | Compiled | Findings | int | Lesson | list[Event] | Heavy | Exception
+Answer: TypeAlias = (
+    Expansion | Compiled | int | Lesson | list[Any] | dict[str, Any] | Heavy | Exception
+)
+"""To an inquiry, what it has found out: plain data."""

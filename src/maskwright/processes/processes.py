@@ -16,7 +16,6 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import Future
-from enum import Enum
 from multiprocessing.connection import Connection, Pipe, wait
 from typing import Any, Final, TypeAlias
 
@@ -87,12 +86,6 @@ class ProcessStats(Struct):
     limits: int = 0
 
 
-class _End(Enum):
-    """Ends the thread that starts processes."""
-
-    END = 0
-
-
 class GrammarProcesses:
     """The grammar processes of one vocabulary. May be used from any thread; `close` ends all."""
 
@@ -131,7 +124,7 @@ class GrammarProcesses:
         self._thread = threading.Thread(
             target=self._run, name="maskwright-grammar-processes", daemon=True
         )
-        self._to_start: queue.SimpleQueue[FollowedGrammar | _End | None] = queue.SimpleQueue()
+        self._to_start: queue.SimpleQueue[FollowedGrammar | None] = queue.SimpleQueue()
         self._starter = threading.Thread(
             target=self._start_all, name="maskwright-grammar-process-starts", daemon=True
         )
@@ -258,7 +251,7 @@ class GrammarProcesses:
             self._closed = True
             self._wake()
         self._thread.join()
-        self._to_start.put(_End.END)
+        self._to_start.put(None)  # which wakes the thread
         self._starter.join()
         error = EngineStoppedError("The grammar processes were ended.")
         with self._lock:
@@ -434,9 +427,14 @@ class GrammarProcesses:
     # The thread that starts processes, which takes milliseconds, or seconds with the nursery
 
     def _start_all(self) -> None:
-        while (own := self._to_start.get()) is not _End.END and not self._closed:
+        while True:
+            own = self._to_start.get()
+            if self._closed:
+                return
             try:
-                forked = self._nest.fork(self._terms(own))
+                forked = self._nest.fork(
+                    Terms(own is None, self._nbytes, int(4 * self._seconds) + 60)
+                )
             except (OSError, EOFError) as error:
                 self._give_up(error)
                 return
@@ -455,9 +453,6 @@ class GrammarProcesses:
                 tasks += self._pool.remove(process)
         for task in tasks:
             task.fail(EngineStoppedError(f"Grammar processes can't be started: {cause}"))
-
-    def _terms(self, own: FollowedGrammar | None) -> Terms:
-        return Terms(own is None, self._nbytes, int(4 * self._seconds) + 60)
 
     def _install(self, own: FollowedGrammar | None, forked: tuple[Connection, int]) -> None:
         """Give a new process the tasks that wait for it."""

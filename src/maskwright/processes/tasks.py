@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar, cast
 
 import numpy as np
 
@@ -24,7 +24,6 @@ from maskwright.processes.messages import (
     Compiled,
     Description,
     Expansion,
-    Findings,
     Forget,
     Inquire,
     Job,
@@ -125,6 +124,10 @@ class PendingJob(ABC):
 
     has_answer = True
     """Whether an answer comes."""
+    needs_grammar = True
+    """Whether a process has to have compiled the grammar before."""
+    compiles = False
+    """Whether it compiles the grammar itself."""
 
     def __init__(self, grammar: FollowedGrammar) -> None:
         self.grammar = grammar
@@ -151,9 +154,13 @@ class PendingJob(ABC):
     def preparation(self, process: Holdings) -> Preparation | None:
         """What a process has to do first, because another one has done it for the tasks before:
         some milliseconds' worth of it. None if it can begin on this at once."""
-        if self.grammar.number not in process.grammars:
-            return CompileAgain(self)
+        if self.needs_grammar and self.grammar.number not in process.grammars:
+            return Preparation(self, self._compile_again, compiles=True)
         return None
+
+    def _compile_again(self, process: Holdings) -> Job:
+        process.grammars.add(self.grammar.number)
+        return Compile(self.grammar.number, self.grammar.build.sent, again=True)
 
     def answered(self, process: Holdings) -> None:
         """Have a process forget what has ended meanwhile: when it has answered, or when the job has
@@ -185,6 +192,9 @@ class _WithFuture(PendingJob, Generic[T]):
         if self.future.set_running_or_notify_cancel():
             self.future.set_result(answer)
 
+    def take(self, process: Holdings, answer: Answer) -> None:
+        self.resolve(cast(Any, answer))
+
     def fail(self, error: Exception) -> None:
         if self.future.set_running_or_notify_cancel():
             self.future.set_exception(error)
@@ -193,8 +203,8 @@ class _WithFuture(PendingJob, Generic[T]):
 class CompileTask(_WithFuture[FollowedGrammar]):
     """Compile a grammar."""
 
-    def preparation(self, process: Holdings) -> None:
-        del process
+    needs_grammar = False
+    compiles = True
 
     def job(self, process: Holdings) -> Job:
         process.grammars.add(self.grammar.number)
@@ -211,30 +221,30 @@ class InquiryTask(_WithFuture[Any]):
     """Find something out about a shape. `grammar` stands for the process in which that is done,
     and is never compiled. If the process is `kept`, it is not ended after the answer."""
 
+    needs_grammar = False
+
     def __init__(self, grammar: FollowedGrammar, inquiry: Parcel, *, kept: bool) -> None:
         super().__init__(grammar)
         self._inquiry = inquiry
         self._kept = kept
-
-    def preparation(self, process: Holdings) -> None:
-        del process
 
     def job(self, process: Holdings) -> Job:
         if self._kept:
             process.grammars.add(self.grammar.number)
         return Inquire(self.grammar.number, self._inquiry.sent)
 
-    def take(self, process: Holdings, answer: Answer) -> None:
-        assert isinstance(answer, Findings)
-        self.resolve(answer.data)
-
 
 class Preparation(PendingJob):
-    """A job that a process has to do for a task before that can be sent to it."""
+    """A job that a process has to do for a task before that can be sent to it, because another one
+    has done it for the tasks before."""
 
-    def __init__(self, task: PendingJob) -> None:
+    def __init__(
+        self, task: PendingJob, job: Callable[[Holdings], Job], *, compiles: bool = False
+    ) -> None:
         super().__init__(task.grammar)
         self._task = task
+        self._job = job
+        self.compiles = compiles
 
     @property
     def goal(self) -> PendingJob:
@@ -254,22 +264,6 @@ class Preparation(PendingJob):
 
     def fail(self, error: Exception) -> None:
         self._task.fail(error)
-
-
-class CompileAgain(Preparation):
-    """Compile a grammar in another process than before."""
-
-    def job(self, process: Holdings) -> Job:
-        process.grammars.add(self.grammar.number)
-        return Compile(self.grammar.number, self.grammar.build.sent, again=True)
-
-
-class ReadAgain(Preparation):
-    """Read a part of a text that another process has read before."""
-
-    def __init__(self, task: PendingJob, job: Callable[[Holdings], Job]) -> None:
-        super().__init__(task)
-        self._job = job
 
     def job(self, process: Holdings) -> Job:
         return self._job(process)
@@ -299,10 +293,6 @@ class LeastTokensTask(_WithFuture[int]):
     def job(self, process: Holdings) -> Job:
         return LeastTokens(self.grammar.number, self._enough)
 
-    def take(self, process: Holdings, answer: Answer) -> None:
-        assert isinstance(answer, int)
-        self.resolve(answer)
-
 
 class _TextTask(PendingJob):
     """A job about the text of a follower."""
@@ -325,7 +315,7 @@ class _TextTask(PendingJob):
         unread = len(self._text) - self._new - self._known(process)
         if (compiling := super().preparation(process)) or unread <= MOST_AGAIN:
             return compiling
-        return ReadAgain(self, self._read_more)
+        return Preparation(self, self._read_more)
 
     def answered(self, process: Holdings) -> None:
         if self._follower.closed:  # since this was asked
@@ -421,7 +411,7 @@ class EventsTask(_WithFuture[list[Event]]):
         unread = self._reader.earlier[self._known(process) :]
         if (compiling := super().preparation(process)) or not unread:
             return compiling
-        return ReadAgain(self, self._read_more)
+        return Preparation(self, self._read_more)
 
     def job(self, process: Holdings) -> Job:
         known = self._known(process)

@@ -7,16 +7,16 @@ are inquiries (see `messages.Inquiry`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
 from jsonschema import ValidationError
 
-from maskwright.grammar.schema.document import escape
 from maskwright.immutable import Immutable
 from maskwright.instances import InstanceCheck, NotJsonError, UndecidedError
 from maskwright.processes.messages import Build
 from maskwright.vocab import Vocabulary
+from maskwright.workbench.pointer import pointer_of
 
 Data: TypeAlias = dict[str, Any]
 
@@ -74,15 +74,11 @@ def _validated(check: JsonCheck) -> Data:
 
 def _entry(error: ValidationError) -> Data:
     return {
-        "instance": _pointer(error.absolute_path),
-        "schema": _pointer(error.absolute_schema_path),
+        "instance": pointer_of(*error.absolute_path),
+        "schema": pointer_of(*error.absolute_schema_path),
         "keyword": error.validator,
         "message": _shortened(error.message),
     }
-
-
-def _pointer(steps: Iterable[str | int]) -> str:
-    return "".join(f"/{escape(str(step))}" for step in steps)
 
 
 def _shortened(text: str) -> str:

@@ -26,7 +26,6 @@ from maskwright.processes.messages import (
     Compile,
     Compiled,
     Expansion,
-    Findings,
     Forget,
     Heavy,
     Inquire,
@@ -88,10 +87,6 @@ class _KnownGrammar:
         self.grammar = grammar
         self.ahead = Ahead(grammar, self.number_of, rows)
         self._numbers: dict[Position, int] = {}
-
-    def anew(self, rows: SentRows) -> _KnownGrammar:
-        """The same grammar, with nothing sent about it yet."""
-        return _KnownGrammar(self.number, self.grammar, rows)
 
     def number_of(self, position: Position) -> int:
         """The number by which the other process knows a position. None is ever used again, not even
@@ -202,7 +197,7 @@ class Worker:
                 return Compiled(grammar.report, grammar.min_tokens)
             case Inquire(_, sent):
                 inquiry: Inquiry = opened(sent)
-                return Findings(inquiry(self._vocabulary))
+                return inquiry(self._vocabulary)
             case LeastTokens(number, enough):
                 return self._grammars[number].grammar.least_tokens(enough)
             case TextQuestion():
@@ -254,8 +249,9 @@ class Worker:
             self._readings.pop(number, None)
             self._readers.pop(number, None)
         for number in job.taught:
-            if number in self._grammars:
-                self._grammars[number] = self._grammars[number].anew(self._rows)
+            if number in self._grammars:  # the same grammar, with nothing sent about it yet
+                grammar = self._grammars[number].grammar
+                self._grammars[number] = _KnownGrammar(number, grammar, self._rows)
         for number in job.grammars:
             self._grammars.pop(number, None)
             self._heavy.discard(number)
