@@ -9,7 +9,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from maskwright.errors import (
     GrammarError,
@@ -43,10 +43,7 @@ from maskwright.workbench.schema.lint import lint_schema
 from maskwright.workbench.schema.no_values import naming_the_part
 
 ShapeKind = Literal["schema", "regex", "lark", "gbnf", "ebnf", "structural_tag", "tools"]
-KINDS: Final[tuple[ShapeKind, ...]] = (
-    *("schema", "regex", "lark", "gbnf", "ebnf"),
-    *("structural_tag", "tools"),
-)
+KINDS: Final[tuple[ShapeKind, ...]] = get_args(ShapeKind)
 JSON_KINDS: Final = frozenset({"schema", "structural_tag", "tools"})
 """Kinds of shapes that are written in JSON."""
 

@@ -38,6 +38,9 @@ RELAXED: Final[Mapping[str, str]] = {
 """The options of `compile_json_schema` and `compile_tools` that make texts narrower than their
 schema, with the values that don't."""
 
+_DEFAULTS: Final = {"property_order": "schema"}
+"""Their defaults, where these are others than the values above."""
+
 _TOGETHER: Final[Mapping[str, tuple[str, ...]]] = {
     "if": ("then", "else"),
     "contains": ("minContains", "maxContains"),
@@ -118,7 +121,7 @@ class ReasonSearch:
         if self._reach(self._schema, everything) <= self._accepted:
             return reached
         for name, relaxed in RELAXED.items():
-            value = self._options.get(name, _default(name))
+            value = self._options.get(name, _DEFAULTS.get(name, relaxed))
             if value != relaxed:
                 reason = Reason(None, name, json.dumps(value))
                 reached[reason] = self._reach(self._schema, {**self._options, name: relaxed})
@@ -157,7 +160,7 @@ class ReasonSearch:
         if best <= self._accepted:
             return []
         found = [reason for reason, reach in reached.items() if reach == best]
-        exact = [reason for reason in found if not self._holds_schemas(reason, at)]
+        exact = [one for one in found if one not in at or not self._has_children(*at[one])]
         if exact:
             return exact
         within = [place for reason in found for place in self._children(*at[reason])]
@@ -173,8 +176,8 @@ class ReasonSearch:
         dropped = [(pointer, each) for each in (name, *_TOGETHER.get(name, ()))]
         return self._reach(self._without(dropped), options)
 
-    def _holds_schemas(self, reason: Reason, at: Mapping[Reason, tuple[str, str]]) -> bool:
-        return reason in at and any(True for _ in self._children(*at[reason]))
+    def _has_children(self, pointer: str, name: str) -> bool:
+        return next(self._children(pointer, name), None) is not None
 
     def _children(self, pointer: str, name: str) -> Iterator[str]:
         """Yield the pointers of the schemas in a keyword that apply together with the schema
@@ -203,7 +206,7 @@ class ReasonSearch:
             return found
         options = {**self._options, "additional_properties": "allow"}
         for pointer, name in keywords:
-            if name in _HOLDERS and any(True for _ in self._children(pointer, name)):
+            if self._has_children(pointer, name):
                 continue
             kept = {(pointer, each) for each in (name, *_NEEDED.get(name, ()))}
             others = [each for each in keywords if each not in kept and each[1] not in _HOLDERS]
@@ -255,11 +258,6 @@ class ReasonSearch:
         value = json.dumps(here[name], ensure_ascii=False)
         shown = value if len(value) <= MOST_SHOWN else f"{value[: MOST_SHOWN - 1]}…"
         return Reason(pointer + pointer_of(name), name, shown)
-
-
-def _default(name: str) -> str:
-    """The default of an option of `compile_json_schema`."""
-    return {"property_order": "schema"}.get(name, RELAXED[name])
 
 
 def _prefixes(pointer: str) -> Iterator[str]:

@@ -63,15 +63,6 @@ def has_room(request: RouteRequest, state: ReplicaState) -> bool:
     return request.needed_blocks(state.block_size) <= state.blocks_free
 
 
-def large_from(request: RouteRequest, states: Iterable[ReplicaState], ratio: float) -> float | None:
-    """Return the size, in positions, from which a replica counts as large: `ratio` times the
-    smallest of those that serve requests of this kind. None if none is large."""
-    sizes = [state.positions for state in states if not_served(request, state) is None]
-    if not sizes or max(sizes) < ratio * min(sizes):
-        return None
-    return ratio * min(sizes)
-
-
 def spared(
     request: RouteRequest,
     able: Sequence[ReplicaState],
@@ -81,14 +72,17 @@ def spared(
     protected: float,
 ) -> list[ReplicaState]:
     """Return the replicas of `able` without the large ones, as far as a small request is concerned.
+    A replica is large from `ratio` times the positions of the smallest one that serves requests of
+    this kind.
 
     A request is small if `able` has a replica that is not large. It may use a large replica only
     if no small one has room, and only while the share `protected` of the blocks of the large one
     stays free; otherwise it waits at a small one. If all small replicas are out, none is spared: a
     request is never refused for the sake of larger ones that may come.
     """
-    large = large_from(request, all_states, ratio)
-    if large is None or not any(state.positions < large for state in able):
+    sizes = [state.positions for state in all_states if not_served(request, state) is None]
+    large = ratio * min(sizes, default=0)
+    if max(sizes, default=0) < large or not any(state.positions < large for state in able):
         return list(able)
     small = [state for state in able if state.positions < large]
     if any(has_room(request, state) for state in small):

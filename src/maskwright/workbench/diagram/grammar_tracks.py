@@ -9,23 +9,9 @@ from typing import Final, assert_never
 
 from railroad import Skip
 
+from maskwright.grammar.dialects import syntax
 from maskwright.grammar.dialects.spelling import pattern, string
-from maskwright.grammar.dialects.syntax import (
-    Both,
-    Definition,
-    Document,
-    Either,
-    Json,
-    Literal,
-    Name,
-    Node,
-    Not,
-    Options,
-    Series,
-    Special,
-    Times,
-    below,
-)
+from maskwright.grammar.dialects.syntax import Definition, Document, Node, Options, below
 from maskwright.grammar.regular import terms as r
 from maskwright.grammar.regular.charset import Ranges
 from maskwright.grammar.regular.terms import Regular
@@ -148,7 +134,7 @@ def reached(definitions: Mapping[str, Definition], start: str) -> list[str]:
 
 def names_in(node: Node | None) -> Iterator[str]:
     """The names that occur in an expression, from left to right."""
-    if isinstance(node, Name):
+    if isinstance(node, syntax.Name):
         yield node.name
     for inner in below(node) if node is not None else ():
         yield from names_in(inner)
@@ -174,20 +160,20 @@ def _notes(options: Options, known: Mapping[str, Definition]) -> Iterator[str]:
 
 def _node(node: Node, known: Mapping[str, Definition]) -> Track:
     match node:
-        case Literal(language=language):
+        case syntax.Literal(language=language):
             return regular_track(language)
-        case Name(name=name, arguments=arguments):
+        case syntax.Name(name=name, arguments=arguments):
             label = f"{name}{{{', '.join(map(_words, arguments))}}}" if arguments else name
             definition = known.get(name)
             is_diagram = definition is not None and not definition.parameters
             return box(label, "name", name if is_diagram else "")
-        case Series(parts=parts):
+        case syntax.Series(parts=parts):
             return chain([_node(part, known) for part in parts])
-        case Either(options=options):
+        case syntax.Either(options=options):
             return fork([_node(option, known) for option in options])
-        case Times(body=body, least=least, most=most):
+        case syntax.Times(body=body, least=least, most=most):
             return repeated(_node(body, known), least, most)
-        case Both() | Not() | Json() | Special():
+        case syntax.Both() | syntax.Not() | syntax.Json() | syntax.Special():
             return box(_words(node), "set")
         case _:
             assert_never(node)
@@ -196,23 +182,23 @@ def _node(node: Node, known: Mapping[str, Definition]) -> Track:
 def _words(node: Node) -> str:
     """An expression in words, for a box."""
     match node:
-        case Literal(language=language):
+        case syntax.Literal(language=language):
             return described(language)
-        case Name(name=name):
+        case syntax.Name(name=name):
             return name
-        case Series(parts=parts):
+        case syntax.Series(parts=parts):
             return " then ".join(map(_words, parts))
-        case Either(options=options):
+        case syntax.Either(options=options):
             return " or ".join(map(_words, options))
-        case Times(body=body):
+        case syntax.Times(body=body):
             return f"repeated {_words(body)}"
-        case Both(parts=parts):
+        case syntax.Both(parts=parts):
             return " and ".join(map(_words, parts))
-        case Not(body=body):
+        case syntax.Not(body=body):
             return f"not {_words(body)}"
-        case Json():
+        case syntax.Json():
             return "a JSON value under a schema"
-        case Special(ids=ids):
+        case syntax.Special(ids=ids):
             listed = ", ".join(str(low) if low == high else f"{low}-{high}" for low, high in ids)
             return f"special token {listed}"
         case _:
