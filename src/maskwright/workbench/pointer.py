@@ -121,8 +121,9 @@ def value_at(document: Any, pointer: str) -> Any:
 def local_target(schema: Mapping[str, Any]) -> str | None:
     """The pointer of what a schema's `$ref` names within its document; None if it has none."""
     reference = schema.get("$ref")
-    is_local = isinstance(reference, str) and (reference == "#" or reference.startswith("#/"))
-    return reference.removeprefix("#") if is_local else None
+    if isinstance(reference, str) and (reference == "#" or reference.startswith("#/")):
+        return reference.removeprefix("#")
+    return None
 
 
 def entry_pointer(entry: ReportEntry) -> str:
