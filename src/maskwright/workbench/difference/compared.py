@@ -104,7 +104,7 @@ class LevelMoves:
         JSON strings, and so lead nowhere else."""
         self._recognizer = recognizer
         self._few_escapes = few_escapes
-        self._machine = recognizer.machine
+        self.machine = recognizer.machine
         self._rows: dict[int, npt.NDArray[np.int32]] = {}
         self._moves: dict[tuple[int, int], Moves] = {}
         self._handed: dict[tuple[Hashable, int], Moves] = {}
@@ -119,7 +119,7 @@ class LevelMoves:
         """Where every text begins."""
         start = self._recognizer.start
         leaf, node = start.leaf, start.node
-        return Standing(leaf, tuple(reversed(self._machine.stack(node))))
+        return Standing(leaf, tuple(reversed(self.machine.stack(node))))
 
     def moves(self, leaf: int, context: int) -> Moves:
         """The outcomes at a leaf state over one context."""
@@ -151,7 +151,7 @@ class LevelMoves:
         if known is None:
             spend(CHEAP)
             known = np.full(256, DEAD, np.int32)
-            leaves = self._machine.leaves
+            leaves = self.machine.leaves
             if leaf != DEAD and not leaves.rows.eager[leaf]:
                 digits = self._digits(leaves.keys[leaf])
                 for byte, target in leaves.next_states(leaf).items():
@@ -170,14 +170,6 @@ class LevelMoves:
             return b""
         return _CONTROL_DIGITS.get(left)
 
-    def gate(self, context: int) -> tuple[int, int] | None:
-        """The names that a context still allows; see `Contexts.gate`."""
-        return self._machine.contexts.gate(context)
-
-    def is_open(self, leaf: int, context: int) -> bool:
-        """Whether a context still allows a name that can be reached from a leaf state."""
-        return self._machine.gate_open(leaf, context)
-
     def reaches(self, leaf: int) -> dict[int, bytes]:
         """The states of a leaf, one of each kind, from which it can be left, with bytes that lead
         there. States are of one kind that have one label and go on with the same bytes."""
@@ -188,7 +180,7 @@ class LevelMoves:
         return known
 
     def _find_reaches(self, leaf: int) -> dict[int, bytes]:
-        arrays = self._machine.leaves
+        arrays = self.machine.leaves
         paths = {leaf: b""}
         kinds: set[tuple[Hashable, bytes, int, int]] = set()
         found: dict[int, bytes] = {}
@@ -222,7 +214,7 @@ class LevelMoves:
         left = None if label is None else self._leave(label, (context,))
         moves = self._after_leaving(left).copy()
         for target in np.unique(row).tolist():
-            if target != DEAD and self._machine.gate_open(target, context):
+            if target != DEAD and self.machine.gate_open(target, context):
                 moves[:END][row == target] = self._number(
                     self._settled(Standing(target, (context,)))
                 )
@@ -269,13 +261,13 @@ class LevelMoves:
         return self._label(leaf) is not None and not (self.row(leaf) != DEAD).any()
 
     def _label(self, leaf: int) -> Hashable:
-        return None if leaf == DEAD else self._machine.leaves.label_of(leaf)
+        return None if leaf == DEAD else self.machine.leaves.label_of(leaf)
 
     def _leave(self, label: Hashable, stack: Stack) -> Outcome:
         """Leave a leaf with a label."""
         while stack:
             spend(CHEAP)
-            taken = self._machine.contexts.exit(stack[-1], label)
+            taken = self.machine.contexts.exit(stack[-1], label)
             if taken.kind == BLOCKED:
                 return None
             self.depends_on_text |= bool(taken.kind & DYNAMIC)
@@ -344,13 +336,6 @@ class LevelWalk:
             way = self.ways[way.before]
 
 
-class OneSided(NamedTuple):
-    """A text at whose end only one of two grammars may continue or end: number `side`, 0 or 1."""
-
-    side: int
-    prefix: bytes
-
-
 class PairWalk:
     """All differences between two grammars, in an order in which short texts come early."""
 
@@ -363,14 +348,15 @@ class PairWalk:
         self._root = LevelWalk((sides[0].start(), sides[1].start()), None)
         self._levels: dict[Pair, LevelWalk] = {}
         self._waiting: deque[tuple[LevelWalk, Pair]] = deque()
-        self._found: deque[OneSided] = deque()
+        self._found: deque[tuple[int, bytes]] = deque()
         self.pairs = 0
         """Pairs that have been visited."""
         self.finished = False
         """Whether all pairs have been visited."""
 
-    def differences(self, most_pairs: int) -> Iterator[OneSided]:
-        """Every difference; ends early where a bound is met."""
+    def differences(self, most_pairs: int) -> Iterator[tuple[int, bytes]]:
+        """Every difference: the number of a side, 0 or 1, and a text at whose end only this one may
+        continue or end. Ends early where a bound is met."""
         (first,) = self._root.ways
         if not (self._one_machine and first[0] == first[1]):
             self._waiting.append((self._root, first))
@@ -393,7 +379,7 @@ class PairWalk:
         left = self._sides[0]
         if self._one_table and a.leaf == b.leaf != DEAD and self._gates_agree(pair):
             for leaf, data in left.reaches(a.leaf).items():
-                if left.is_open(leaf, context):
+                if left.machine.gate_open(leaf, context):
                     here = Standing(leaf, a.stack), Standing(leaf, b.stack)
                     leaving = np.append(left.row(leaf) == DEAD, True)
                     self._step(walk, pair, data, here, leaving)
@@ -402,8 +388,8 @@ class PairWalk:
 
     def _gates_agree(self, pair: Pair) -> bool:
         """Whether both contexts allow the same names within a leaf."""
-        left, right = self._sides
-        return left.gate(pair[0].stack[-1]) == right.gate(pair[1].stack[-1])
+        mine, others = (side.machine.contexts for side in self._sides)
+        return mine.gate(pair[0].stack[-1]) == others.gate(pair[1].stack[-1])
 
     def _step(
         self, walk: LevelWalk, before: Pair, data: bytes, here: Pair, which: npt.NDArray[np.bool_]
@@ -469,7 +455,7 @@ class PairWalk:
                 walk.ways[pair] = way
                 self._waiting.append((walk, pair))
         elif one is not None or other is not None:
-            self._found.append(OneSided(0 if one is not None else 1, walk.text(way)))
+            self._found.append((0 if one is not None else 1, walk.text(way)))
 
     def _enter(self, walk: LevelWalk, pair: Pair) -> None:
         """Go on in the level that has begun above the one of `walk`."""

@@ -11,29 +11,20 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, TypeAlias
+from functools import reduce
+from typing import Any, Final, TypeAlias
 
 from maskwright.automaton.satisfy.schema_values import SchemaValues
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.whitespace import WHITESPACE
 from maskwright.automaton.value.witness_text import rendered
 from maskwright.errors import InputError, LimitError
+from maskwright.grammar.regular import terms as r
 from maskwright.grammar.regular.derivative import contains, is_live
 from maskwright.grammar.regular.shortest import shortest
-from maskwright.grammar.regular.terms import (
-    ANYTHING,
-    EMPTY,
-    Intersection,
-    Regular,
-    Words,
-    bounds_of,
-    complement,
-    intersection,
-    length_bounded,
-    words,
-)
+from maskwright.grammar.regular.terms import ANYTHING, Regular
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.shape import (
@@ -54,7 +45,7 @@ def missing_string(first: Regular, second: Regular, limit: int) -> str | None:
     """A string of `first` that `second` lacks; None if there is none. `limit`: see
     `derivative.is_live`. Raises `LimitError`."""
     for language in _missing(first, second):
-        if language is not EMPTY and is_live(language, limit):
+        if language is not r.EMPTY and is_live(language, limit):
             return shortest(language, limit)
     return None
 
@@ -62,13 +53,13 @@ def missing_string(first: Regular, second: Regular, limit: int) -> str | None:
 def are_words_alike(first: Regular, second: Regular) -> bool:
     """Whether both languages are lists of equal words, so that JSON spells them alike."""
     return (
-        isinstance(first, Words)
-        and isinstance(second, Words)
+        isinstance(first, r.Words)
+        and isinstance(second, r.Words)
         and _list_of(first) == _list_of(second)
     )
 
 
-def _list_of(words: Words) -> tuple[object, ...]:
+def _list_of(words: r.Words) -> tuple[object, ...]:
     table = words.table
     return table.strings[words.low : words.high], words.depth, table.bare
 
@@ -78,51 +69,41 @@ def _missing(first: Regular, second: Regular) -> Iterator[Regular]:
     in both, aren't complemented, which would multiply them with each other."""
     if first is second or are_words_alike(first, second):
         return
-    core, least, most = bounds_of(first) or (first, 0, None)
-    other, low, high = bounds_of(second) or (second, 0, None)
+    core, least, most = r.bounds_of(first) or (first, 0, None)
+    other, low, high = r.bounds_of(second) or (second, 0, None)
     if least < low:
-        yield length_bounded(core, least, low - 1 if most is None else min(most, low - 1))
+        yield r.length_bounded(core, least, low - 1 if most is None else min(most, low - 1))
     if high is not None and (most is None or most > high):
-        yield length_bounded(core, max(least, high + 1), most)
+        yield r.length_bounded(core, max(least, high + 1), most)
     known = _parts(core)
     for part in _parts(other) - known:
-        yield intersection(first, complement(part))
+        yield r.intersection(first, r.complement(part))
 
 
 def _parts(term: Regular) -> set[Regular]:
     """The languages whose intersection a language is."""
-    parts = set(term.parts) if isinstance(term, Intersection) else {term}
+    parts = set(term.parts) if isinstance(term, r.Intersection) else {term}
     return parts - {ANYTHING}
 
 
 Constraint: TypeAlias = dict[str, Any]
 
 
-class Disagreement(NamedTuple):
-    """Texts of side `side`, 0 or 1, that satisfy `constraint` are not expected of the other."""
+Disagreement: TypeAlias = tuple[int, Constraint]
+"""Texts of this side, 0 or 1, that satisfy the constraint are not expected of the other."""
 
-    side: int
-    constraint: Constraint
+PartPair: TypeAlias = tuple[tuple[Conjunction, Conjunction], str | int]
+"""What both sides have at one place within a value: the name of a member, or the index of an
+item."""
 
 
-class PartPair(Immutable):
-    """What both sides have at one place within a value.
-
-    `place`: the name of a member or the index of an item; None for the value itself.
-    """
-
-    pair: tuple[Conjunction, Conjunction]
-    place: str | int | None
-
-    def around(self, constraint: Constraint) -> Constraint:
-        """The constraint on the value around this part that has the part satisfy `constraint`."""
-        if self.place is None:
-            return constraint
-        if isinstance(self.place, str):
-            members = {"properties": {self.place: constraint}, "required": [self.place]}
-            return {"type": "object", **members}
-        items = [*[True] * self.place, constraint]
-        return {"type": "array", "prefixItems": items, "minItems": len(items)}
+def _around(constraint: Constraint, place: str | int) -> Constraint:
+    """The constraint on a value that has the part at a place satisfy `constraint`."""
+    if isinstance(place, str):
+        members = {"properties": {place: constraint}, "required": [place]}
+        return {"type": "object", **members}
+    items = [*[True] * place, constraint]
+    return {"type": "array", "prefixItems": items, "minItems": len(items)}
 
 
 @dataclass
@@ -136,7 +117,7 @@ class ShapePair:
     bare: bool
     """Whether strings that a schema lists are spelled with the escapes alone that JSON requires."""
     disagreements: list[Disagreement] = field(default_factory=list[Disagreement])
-    parts: list[PartPair] = field(default_factory=lambda: list[PartPair]())
+    parts: list[PartPair] = field(default_factory=list[PartPair])
     unclear: set[int] = field(default_factory=set[int])
 
     def __post_init__(self) -> None:
@@ -153,7 +134,7 @@ class ShapePair:
             self._compare_objects(*objects[0], *objects[1])
 
     def _disagree(self, side: int, constraint: Constraint) -> None:
-        self.disagreements.append(Disagreement(side, constraint))
+        self.disagreements.append((side, constraint))
 
     def _compare_strings(self, first: Regular, second: Regular) -> None:
         if first is second or are_words_alike(first, second):
@@ -188,7 +169,7 @@ class ShapePair:
                 self._disagree(side, {"type": "array", "uniqueItems": True})
         for index in range(max(len(first.prefix), len(second.prefix)) + 1):
             if all(each.most is None or each.most > index for each in (first, second)):
-                self.parts.append(PartPair((first.item(index), second.item(index)), index))
+                self.parts.append(((first.item(index), second.item(index)), index))
 
     def _compare_objects(self, first: ObjectShape, second: ObjectShape) -> None:
         leasts = max(first.least, len(first.required)), max(second.least, len(second.required))
@@ -202,17 +183,17 @@ class ShapePair:
             if self.values.order == "schema" and not _keeps_order(one, other):
                 self.unclear.add(side)
         for name in listed:
-            self.parts.append(PartPair((_member(first, name), _member(second, name)), name))
+            self.parts.append(((_member(first, name), _member(second, name)), name))
         for side, one, other in _both_ways(first, second):
             for name in _required(other) - _required(one):
                 self._disagree(side, {"type": "object", "properties": {name: False}})
         count = len(first.languages)
         for each in self.values.names.of((*first.languages, *second.languages)):
-            unlisted = complement(words(tuple(listed))) if listed else ANYTHING
-            name = self.values.shortest_string(intersection(each.language, unlisted))
+            unlisted = r.complement(r.words(tuple(listed))) if listed else ANYTHING
+            name = self.values.shortest_string(r.intersection(each.language, unlisted))
             if name is not None:
                 pair = first.others(each.mask[:count]), second.others(each.mask[count:])
-                self.parts.append(PartPair(pair, name))
+                self.parts.append((pair, name))
 
     def _leave_open(self, side: int, kind: str, constraints: list[Constraint]) -> None:
         """Try values of a side in which a disagreement is likely to show."""
@@ -346,10 +327,6 @@ def _failing(requirement: _Requirement) -> Constraint:
     }
 
 
-_Wrap: TypeAlias = Callable[[Constraint], Constraint]
-"""From a constraint on a part to one on the whole value."""
-
-
 class SchemaPairs:
     """The disagreements of two schemas whose instances are written in one way."""
 
@@ -381,17 +358,15 @@ class SchemaPairs:
 
     def _constraints(self) -> Iterator[tuple[int, Constraint]]:
         roots = conjunction_of(self._roots[:1]), conjunction_of(self._roots[1:])
-        waiting: deque[tuple[PartPair, _Wrap]] = deque(
-            [(PartPair(roots, None), PartPair(roots, None).around)]
-        )
+        waiting = deque([(roots, tuple[str | int, ...]())])
         seen = {roots}
         while waiting:
             spend()
-            part, wrap = waiting.popleft()
-            if are_written_alike(*part.pair):
+            pair, places = waiting.popleft()
+            if are_written_alike(*pair):
                 continue
             try:
-                first, second = map(self._solver.values.shapes.normal_form, part.pair)
+                first, second = map(self._solver.values.shapes.normal_form, pair)
                 found = ShapePair((first, second), self._solver.values, self._bare)
             except InputError as error:
                 _raise_if_over(error)
@@ -399,15 +374,11 @@ class SchemaPairs:
                 continue
             self._open |= found.unclear
             for side, constraint in found.disagreements:
-                yield side, wrap(constraint)
-            for inner in found.parts:
-                if inner.pair not in seen:
-                    seen.add(inner.pair)
-                    waiting.append((inner, _joined(wrap, inner.around)))
-
-
-def _joined(outer: _Wrap, inner: _Wrap) -> _Wrap:
-    return lambda constraint: outer(inner(constraint))
+                yield side, reduce(_around, reversed(places), constraint)
+            for inner, place in found.parts:
+                if inner not in seen:
+                    seen.add(inner)
+                    waiting.append((inner, (*places, place)))
 
 
 def _raise_if_over(error: InputError) -> None:
