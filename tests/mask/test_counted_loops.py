@@ -92,7 +92,6 @@ REASONS = {
     SMALL: """
         grammar/dialects/lower.py: _single_text
         grammar/dialects/write.py: _Writer.write_states
-        grammar/pattern/characters.py: _holds
         mask/compile/constructs.py: _growing
         automaton/finish/leaf_exits.py: _unlisted
         mask/ready_rows/strings.py: StringRows.ready
@@ -161,7 +160,7 @@ RECURSIVE = {
         grammar/dialects/longest.py: _has_greedy _has_lazy _language
         grammar/dialects/spelling.py: _pattern _single
         grammar/number/digits.py: _between
-        grammar/pattern/tree.py: assertions_at_end assertions_at_start can_be_empty is_plain
+        grammar/pattern/tree.py: assertions_at can_be_empty is_plain
         grammar/regular/beginnings.py: _least_length _one_after_the_other _way_to_end least_length
         grammar/regular/beginnings.py: least_weight way_to_end
         grammar/regular/byte_alphabet.py: _alphabet alphabet
@@ -187,7 +186,7 @@ RECURSIVE = {
         grammar/dialects/write.py: _algebra _Writer.expression _Writer.regular _Writer.strung
         grammar/rules/captures.py: without_captures
         grammar/rules/fold.py: _Folding.fold _Folding.rule
-        grammar/shape/disjoint.py: _outline_of outline
+        grammar/shape/disjoint.py: _outline_of joint_outline outline
         grammar/shape/shapes.py: StringLanguages._satisfying StringLanguages.language
         grammar/tools/cohere_values.py: CohereValues._dicts CohereValues._element
         grammar/tools/cohere_values.py: CohereValues._item CohereValues._lists CohereValues._member

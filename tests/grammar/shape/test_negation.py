@@ -15,6 +15,8 @@ from maskwright.grammar.schema.tree import (
     Json,
     NotUniqueItems,
     NotValues,
+    Properties,
+    Required,
     Schema,
     SomeMember,
     TypeIs,
@@ -95,7 +97,8 @@ def test_assertions_that_only_negation_makes(assertion: Assertion) -> None:
 
 
 def test_every_assertion_has_a_negation() -> None:
-    assert set(NEGATIONS) == set(get_args(Assertion)) - {Unevaluated}
+    joined = {Properties, Required}
+    assert set(NEGATIONS) | joined == set(get_args(Assertion)) - {Unevaluated}
 
 
 def test_a_negation_is_made_once_and_not_looked_into() -> None:

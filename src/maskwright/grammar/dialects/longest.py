@@ -17,8 +17,7 @@ from maskwright.grammar.pattern.tree import (
     Concat,
     Pattern,
     Quantified,
-    assertions_at_end,
-    assertions_at_start,
+    assertions_at,
     inner,
 )
 from maskwright.grammar.regular.charset import EVERY
@@ -51,12 +50,12 @@ def ends_where_it_can(tree: Pattern, pattern: str) -> Regular:
 
     Raises `RegexError`.
     """
-    for assertions, side in ((assertions_at_end, "after"), (assertions_at_start, "before")):
-        if any(assertions(tree)):
-            reason = _OUTSIDE.format(
-                side, "\\b, $ or a lookahead" if side == "after" else "\\b, ^ or a lookbehind"
-            )
-            raise RegexError(reason, pattern=pattern, position=0)
+    if any(assertions_at("end", tree)):
+        reason = _OUTSIDE.format("after", "\\b, $ or a lookahead")
+        raise RegexError(reason, pattern=pattern, position=0)
+    if any(assertions_at("start", tree)):
+        reason = _OUTSIDE.format("before", "\\b, ^ or a lookbehind")
+        raise RegexError(reason, pattern=pattern, position=0)
     return _language(tree, pattern) if _has_lazy(tree) else language(tree)
 
 
@@ -108,11 +107,14 @@ def _language(tree: Pattern, pattern: str) -> Regular:
     before = language(Concat(parts[:first]))
     if not _has_lazy(rest):
         return concat(before, language(rest))
-    if _is_group(rest):
-        return concat(before, _language(inner(rest)[0], pattern))
+    match rest:
+        case Concat(parts=(Concat() | Choice() as group,)):
+            return concat(before, _language(group, pattern))
+        case _:
+            pass
     if all(isinstance(part, Class) for part in parts[:first]) and not _greedy_after_lazy(rest):
         return shortest_first(language(tree))
-    if any(assertions_at_start(rest)) or _greedy_after_lazy(rest):
+    if any(assertions_at("start", rest)) or _greedy_after_lazy(rest):
         raise RegexError(
             "an unbounded quantifier after a lazy one, or around it, is not supported; "
             'exclude what ends the text instead: /"[^"]*"/ for /".*?"/',
@@ -120,14 +122,6 @@ def _language(tree: Pattern, pattern: str) -> Regular:
             position=0,
         )
     return concat(before, shortest_first(language(rest)))
-
-
-def _is_group(rest: Pattern) -> bool:
-    return (
-        isinstance(rest, Concat)
-        and len(rest.parts) == 1
-        and isinstance(rest.parts[0], Concat | Choice)
-    )
 
 
 def _has_lazy(node: Pattern) -> bool:

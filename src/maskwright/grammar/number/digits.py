@@ -13,6 +13,7 @@ decides. Zero may have any exponent.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
@@ -169,7 +170,7 @@ class Magnitudes:
     def spellings(self) -> Regular:
         if not self._has_any(0, 10 ** (self.whole + self.places) - 1):
             return EMPTY
-        found = self._first_end if self._knows_ends else None
+        found = self._first_end if self._multiples else None  # see `_end`
         return state((self, "start"), False, self._first_moves, plain=True, shortest=found)
 
     def _first_moves(self) -> Sequence[Arc]:
@@ -346,12 +347,6 @@ class Magnitudes:
             for exponent in self._last_exponents(LEAST_EXPONENT, MOST_EXPONENT)
         )
 
-    @property
-    def _knows_ends(self) -> bool:
-        """Whether arithmetic finds the shortest texts: where a search might have to look at all
-        residues at each length."""
-        return bool(self._multiples)
-
     def _first_end(self) -> str:
         """The shortest spelling of one of the numbers."""
         firsts = [digit for digit in range(1, 10) if self._integer(1, digit) is not EMPTY]
@@ -362,9 +357,9 @@ class Magnitudes:
     def _end(
         self, digits: int, room: int, count: int | None = None, *, single: bool = False
     ) -> Callable[[], str] | None:
-        """What finds the shortest text that may follow, where that is known without a search; see
-        `_shortest`."""
-        return partial(self._shortest, digits, room, count, single) if self._knows_ends else None
+        """What finds the shortest text that may follow by arithmetic (see `_shortest`), where a
+        search might have to look at all residues at each length."""
+        return partial(self._shortest, digits, room, count, single) if self._multiples else None
 
     def _shortest(self, digits: int, room: int, count: int | None, single: bool) -> str:
         """The shortest text that continues `digits` to one of the numbers: with up to `room` digits
@@ -394,28 +389,15 @@ class Magnitudes:
             most = max(least, finest - read)
             if best is not None:
                 most = min(most, len(best) - before - len(point) - 1)
-            decimals = self._fewest_decimals(digits, before, read, range(least, most + 1))
-            rest = self._rest_of(digits, before, read, decimals)
+            counts = range(least, most + 1)
+            found = partial(self._rest_of, digits, before, read)
+            # A number that has one of these numbers of decimals has more, too.
+            at = bisect_left(counts, True, key=lambda decimals: found(decimals) is not None)
+            decimals = counts[at] if at < len(counts) else least
+            rest = found(decimals)
             if rest is not None:
                 best = rest[:before] + point * (decimals > 0) + rest[before:]
         return best
-
-    def _fewest_decimals(self, digits: int, before: int, read: int, counts: range) -> int:
-        """The least of some numbers of decimals with which there is one of the numbers; the first
-        one if there is none. A number that has one of these has more, too."""
-        low, high = counts.start, max(counts.start, counts.stop - 1)
-        if self._rest_of(digits, before, read, low) is not None:
-            return low
-        if self._rest_of(digits, before, read, high) is None:
-            return low
-        while high - low > 1:
-            spend(CHEAP)
-            middle = (low + high) // 2
-            if self._rest_of(digits, before, read, middle) is None:
-                low = middle
-            else:
-                high = middle
-        return high
 
     def _rest_of(self, digits: int, before: int, read: int, decimals: int) -> str | None:
         """The digits that continue `digits`, of which `read` are decimals, to the least of the

@@ -35,7 +35,6 @@ from maskwright.grammar.number.digits import (
     Arc,
     E,
     Magnitudes,
-    compared,
     digit_arcs,
     exponents,
     sign,
@@ -109,10 +108,7 @@ class PlainMagnitudes(Magnitudes):
     def _integer(self, count: int, digits: int) -> Regular:
         if not self._grows(count, digits):
             return EMPTY
-        sides = tuple(
-            1 if count > len(whole) else compared(digits, whole, count)
-            for whole in self._whole_bounds
-        )
+        sides = self._sides(count, digits)
         residues = tuple(m.residue(digits) for m in self._multiples)
         key = (self, "plain integer", count, sides, residues)
         nullable = self._contains(digits * self._unit)
@@ -245,16 +241,12 @@ def number(
     """
     required = common(_ONE if integer else None, multiples(divisor, most) if divisor else None)
     forbidden = effective_exclusions(required, [multiples(each, most) for each in excluded])
-    if plain:
-        return alt(
-            _magnitudes(interval, required, forbidden, "plain"),
-            concat(_MINUS, _magnitudes(interval.mirrored, required, forbidden, "below zero")),
-        )
-    if interval.only_sign and required is None and not forbidden:
+    if not plain and interval.only_sign and required is None and not forbidden:
         return alt(_any_magnitude(interval), concat(_MINUS, _any_magnitude(interval.mirrored)))
+    above, below = ("plain", "below zero") if plain else ("any", "any")
     return alt(
-        _magnitudes(interval, required, forbidden),
-        concat(_MINUS, _magnitudes(interval.mirrored, required, forbidden)),
+        _magnitudes(interval, required, forbidden, above),
+        concat(_MINUS, _magnitudes(interval.mirrored, required, forbidden, below)),
     )
 
 
@@ -318,7 +310,7 @@ def _magnitudes(
     interval: Interval,
     divisor: Multiples | None,
     excluded: tuple[Multiples, ...],
-    kind: Literal["any", "plain", "below zero"] = "any",
+    kind: Literal["any", "plain", "below zero"],
 ) -> Regular:
     """Return the spellings, without a sign, of the numbers >= 0 in the interval. `kind`: all of
     them, the plain ones, or the plain ones of numbers > 0, which alone have a sign."""
@@ -349,26 +341,13 @@ def _magnitudes(
     if divisor is not None:
         digits.append(len(str(divisor.factor)) - divisor.places)
     whole = max(MOST_DIGITS, *digits)
+    numbers = (least, most, whole, places, low == 0, divisor, excluded)
     if kind == "any":
-        return Magnitudes(
-            low=least,
-            high=most,
-            whole=whole,
-            places=places,
-            tiny=low == 0,
-            divisor=divisor,
-            excluded=excluded,
-        ).spellings()
+        return Magnitudes(*numbers).spellings()
     if high is not interval.high:  # a bound of no schema, which allows zeros alone
         digits.pop(1)
     return PlainMagnitudes(
-        low=least,
-        high=most,
-        whole=whole,
-        places=places,
-        tiny=low == 0,
-        divisor=divisor,
-        excluded=excluded,
+        *numbers,
         free_whole=max(MOST_DIGITS, *digits),
         free_places=free_places,
         padded=PADDED if divisor is None else divisor.places,

@@ -15,12 +15,14 @@ from __future__ import annotations
 
 import json
 import unicodedata
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib.resources import files
 from itertools import groupby
+from operator import itemgetter
 from typing import Any, Final, Literal
 
 from maskwright.grammar.regular import charset
@@ -240,14 +242,8 @@ def _shifted(ranges: Ranges, first: str, last: str, by: int) -> Ranges:
 
 
 def _holds(ranges: Ranges, point: int) -> bool:
-    low, high = 0, len(ranges)
-    while low < high:
-        middle = (low + high) // 2
-        if ranges[middle][1] < point:
-            low = middle + 1
-        else:
-            high = middle
-    return low < len(ranges) and ranges[low][0] <= point
+    at = bisect_left(ranges, point, key=itemgetter(1))
+    return at < len(ranges) and ranges[at][0] <= point
 
 
 @cache

@@ -30,7 +30,7 @@ from maskwright.grammar.pattern.tree import (
     Negation,
     Pattern,
     Quantified,
-    assertions_at_end,
+    assertions_at,
     inner,
 )
 from maskwright.grammar.regular import charset
@@ -397,9 +397,11 @@ class _Parser:
             case "[":
                 return Class(bracket(text, self.flags, start))
             case ".":
-                return self.dot()
+                return Class(charset.EVERY) if self.flags.dot_all else self.within_line()
             case "^":
-                return self.line_start()
+                if self.flags.multiline:
+                    return Lookbehind(self.within_line(), negative=True)
+                return Anchor("start")
             case "$":
                 return self.line_end()
             case "\\":
@@ -431,22 +433,13 @@ class _Parser:
             self.text.fail("nothing to complement", start)
         return Negation(body)
 
-    def dot(self) -> Pattern:
-        if self.flags.dot_all:
-            return Class(charset.EVERY)
-        return Class(charset.complement(self.line_ends()))
-
-    def line_ends(self) -> charset.Ranges:
-        return LINE_END if self.flags.syntax == "ecma" else _NEWLINE
-
-    def line_start(self) -> Pattern:
-        if not self.flags.multiline:
-            return Anchor("start")
-        return Lookbehind(Class(charset.complement(self.line_ends())), negative=True)
+    def within_line(self) -> Class:
+        ends = LINE_END if self.flags.syntax == "ecma" else _NEWLINE
+        return Class(charset.complement(ends))
 
     def line_end(self) -> Pattern:
         if self.flags.multiline:
-            return Lookahead(Class(charset.complement(self.line_ends())), negative=True)
+            return Lookahead(self.within_line(), negative=True)
         if self.flags.syntax == "ecma":
             return Anchor("end")
         last = Quantified(Class(one(0x0A)), 0, 1)
@@ -471,7 +464,7 @@ class _Parser:
         if look is None:
             return body
         if look.startswith("?<"):
-            if any(assertions_at_end(body)) or _looks_ahead(body):
+            if any(assertions_at("end", body)) or _looks_ahead(body):
                 text.refuse("an assertion in a lookbehind can't look beyond its end", start)
             return Lookbehind(body, negative=look == "?<!")
         return Lookahead(body, negative=look == "?!")
@@ -480,7 +473,9 @@ class _Parser:
         """Read what stands between `(` and the body; whether there is no body."""
         text = self.text
         if text.take("?<") or text.take("?P<"):
-            self.name(">")
+            name = text.until(">", "a group name is missing or not closed", text.at)
+            if not name:
+                text.fail("a group name is missing or not closed", text.at - 1)
             return False
         if text.take("?:") or not text.next_in("?"):
             return False
@@ -510,12 +505,6 @@ class _Parser:
             letters, lambda reason: text.fail(reason, start), without=without, scoped=not alone
         )
         return alone
-
-    def name(self, end: str) -> None:
-        close = self.text.text.find(end, self.text.at)
-        if close <= self.text.at:
-            self.text.fail("a group name is missing or not closed")
-        self.text.at = close + 1
 
     def escape(self, start: int) -> Pattern:
         text = self.text

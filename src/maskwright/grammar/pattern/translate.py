@@ -17,6 +17,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Final, assert_never
 
 from maskwright.errors import LimitError
@@ -129,7 +130,8 @@ class _Translation:
         for look in _looks_to_the_left(tree):
             if look not in self._looks:
                 self._looks[look] = len(languages)
-                languages.append(_language_before(look, limits))
+                begun = Concat((_EVERYTHING, look.body)) if isinstance(look, Lookbehind) else None
+                languages.append(EPSILON if begun is None else language(begun, limits))
         self.start = Before(tuple(languages))
         self._find_places()
         self.places = [Before(states, idle) for states in self._steps for idle in (False, True)]
@@ -334,13 +336,6 @@ def _behind_word(node: Anchor) -> Pattern:
     return Lookbehind(Class(node.word), negative=False)
 
 
-def _language_before(look: Pattern, limits: Limits) -> Regular:
-    """The texts after which a look to the left holds."""
-    if isinstance(look, Lookbehind):
-        return language(Concat((_EVERYTHING, look.body)), limits)
-    return EPSILON
-
-
 def _step_all(states: States) -> list[tuple[Ranges, States]]:
     """Where each character leads, grouped by target."""
     moves = [arcs(each) for each in states]
@@ -353,12 +348,8 @@ def _step_all(states: States) -> list[tuple[Ranges, States]]:
 
 
 def _after(moves: tuple[Arc, ...], point: int) -> Regular:
-    at = bisect_right(moves, point, key=_low) - 1
+    at = bisect_right(moves, point, key=itemgetter(0)) - 1
     return moves[at][2] if at >= 0 and moves[at][1] >= point else EMPTY
-
-
-def _low(arc: Arc) -> int:
-    return arc[0]
 
 
 def _plain(node: Pattern) -> Regular:

@@ -160,39 +160,27 @@ def can_be_empty(node: Pattern) -> bool:
             assert_never(node)
 
 
-def assertions_at_end(node: Pattern) -> Iterator[Pattern]:
-    """The assertions in `node` that can look at what follows it."""
+def assertions_at(side: Literal["start", "end"], node: Pattern) -> Iterator[Pattern]:
+    """The assertions in `node` that can look at what stands before it (its "start"), or at what
+    follows it (its "end")."""
     match node:
-        case Anchor(kind="start") | Class() | Intersection() | Negation() | Lookbehind():
+        case Class() | Intersection() | Negation():
             return
-        case Anchor() | Lookahead():
+        case Anchor(kind=kind):
+            if kind == side or kind not in ("start", "end"):
+                yield node
+        case Lookahead() if side == "end":
             yield node
+        case Lookbehind():
+            if side == "start":
+                yield node
         case Concat(parts=parts):
-            for part in reversed(parts):
-                yield from assertions_at_end(part)
-                if not can_be_empty(part):
-                    return
-        case Choice() | Quantified():
-            for part in inner(node):
-                yield from assertions_at_end(part)
-        case _:
-            assert_never(node)
-
-
-def assertions_at_start(node: Pattern) -> Iterator[Pattern]:
-    """The assertions in `node` that can look at what stands before it."""
-    match node:
-        case Anchor(kind="end") | Class() | Intersection() | Negation():
-            return
-        case Anchor() | Lookbehind():
-            yield node
-        case Concat(parts=parts):
-            for part in parts:
-                yield from assertions_at_start(part)
+            for part in parts if side == "start" else reversed(parts):
+                yield from assertions_at(side, part)
                 if not can_be_empty(part):
                     return
         case Choice() | Quantified() | Lookahead():
             for part in inner(node):
-                yield from assertions_at_start(part)
+                yield from assertions_at(side, part)
         case _:
             assert_never(node)

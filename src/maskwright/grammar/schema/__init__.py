@@ -12,7 +12,7 @@ To add a keyword:
    is an object of schemas by name, also to `drafts.BY_NAME`.
 2. Write its reader, a function from a setting to assertions, into a table of `parse`:
    `SCALAR_KEYWORDS`, `CONTAINER_KEYWORDS` or `COMBINING_KEYWORDS`; if most schemas have it, into
-   the one of `common_keywords`. What multiplies branches counts them with `parse._Branching`. If
+   the one of `common_keywords`. What multiplies branches counts them in `parse._branches`. If
    existing assertions can express the keyword, that is all.
 3. Otherwise add a class to `tree.Assertion` and `tree.ABOUT`, its negation to
    `grammar/shape/negation.py`, and what it demands to `scalars.py`, `shapes.py`, `containers.py`

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import TYPE_CHECKING, Final, overload
+from typing import TYPE_CHECKING, Final
 
 from maskwright.errors import UnsupportedSchemaError
 from maskwright.immutable import Acyclic
@@ -51,44 +51,42 @@ class KeywordGroup(Acyclic):
     vocabulary: str
     first: Draft
     last: Draft
-    names: frozenset[str]
-
-
-def _group(vocabulary: str, first: Draft, last: Draft, names: str) -> KeywordGroup:
-    return KeywordGroup(vocabulary, first, last, frozenset(names.split()))
+    names: str
 
 
 _OLDEST: Final = Draft.DRAFT4
 _NEWEST: Final = Draft.DRAFT2020
 
 KEYWORD_GROUPS: Final = (
-    _group("core", _OLDEST, _NEWEST, "$ref"),
-    _group("core", Draft.DRAFT2019, Draft.DRAFT2019, "$recursiveRef"),
-    _group("core", Draft.DRAFT2020, _NEWEST, "$dynamicRef"),
-    _group(
+    KeywordGroup("core", _OLDEST, _NEWEST, "$ref"),
+    KeywordGroup("core", Draft.DRAFT2019, Draft.DRAFT2019, "$recursiveRef"),
+    KeywordGroup("core", Draft.DRAFT2020, _NEWEST, "$dynamicRef"),
+    KeywordGroup(
         "validation",
         _OLDEST,
         _NEWEST,
         "type enum multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength"
         " pattern maxItems minItems uniqueItems maxProperties minProperties required",
     ),
-    _group("validation", Draft.DRAFT6, _NEWEST, "const"),
-    _group("validation", Draft.DRAFT2019, _NEWEST, "dependentRequired minContains maxContains"),
-    _group(
+    KeywordGroup("validation", Draft.DRAFT6, _NEWEST, "const"),
+    KeywordGroup(
+        "validation", Draft.DRAFT2019, _NEWEST, "dependentRequired minContains maxContains"
+    ),
+    KeywordGroup(
         "applicator",
         _OLDEST,
         _NEWEST,
         "items properties patternProperties additionalProperties allOf anyOf oneOf not",
     ),
-    _group("applicator", _OLDEST, Draft.DRAFT2019, "additionalItems"),
+    KeywordGroup("applicator", _OLDEST, Draft.DRAFT2019, "additionalItems"),
     # Later drafts define it no more, but allow validators to obey it still, and schemas contain it.
-    _group("applicator", _OLDEST, _NEWEST, "dependencies"),
-    _group("applicator", Draft.DRAFT6, _NEWEST, "contains propertyNames"),
-    _group("applicator", Draft.DRAFT7, _NEWEST, "if then else"),
-    _group("applicator", Draft.DRAFT2019, _NEWEST, "dependentSchemas"),
-    _group("applicator", Draft.DRAFT2020, _NEWEST, "prefixItems"),
-    _group("unevaluated", Draft.DRAFT2019, _NEWEST, "unevaluatedItems unevaluatedProperties"),
-    _group("format", _OLDEST, _NEWEST, "format"),
+    KeywordGroup("applicator", _OLDEST, _NEWEST, "dependencies"),
+    KeywordGroup("applicator", Draft.DRAFT6, _NEWEST, "contains propertyNames"),
+    KeywordGroup("applicator", Draft.DRAFT7, _NEWEST, "if then else"),
+    KeywordGroup("applicator", Draft.DRAFT2019, _NEWEST, "dependentSchemas"),
+    KeywordGroup("applicator", Draft.DRAFT2020, _NEWEST, "prefixItems"),
+    KeywordGroup("unevaluated", Draft.DRAFT2019, _NEWEST, "unevaluatedItems unevaluatedProperties"),
+    KeywordGroup("format", _OLDEST, _NEWEST, "format"),
 )
 """All keywords that assert something, by draft and vocabulary. New keywords are added here."""
 
@@ -98,7 +96,7 @@ def _keywords_of(draft: Draft) -> frozenset[str]:
     at = drafts.index(draft)
     return frozenset[str]().union(
         *(
-            group.names
+            group.names.split()
             for group in KEYWORD_GROUPS
             if drafts.index(group.first) <= at <= drafts.index(group.last)
         )
@@ -127,23 +125,14 @@ ANNOTATIONS: Final = frozenset(
 """Keywords that assert nothing, or only contain or name other schemas."""
 
 
-@overload
-def draft_of(uri: object, otherwise: Draft) -> Draft: ...
-
-
-@overload
-def draft_of(uri: object, otherwise: None) -> Draft | None: ...
-
-
-def draft_of(uri: object, otherwise: Draft | None) -> Draft | None:
-    """The draft that a `$schema` names; `otherwise` if it names none that is known.
+def draft_of(uri: object) -> Draft | None:
+    """The draft that a `$schema` names; None if it names none that is known.
 
     The scheme and a trailing `#` are ignored, because real schemas differ in them.
     """
     if not isinstance(uri, str):
-        return otherwise
-    known = _DRAFT_BY_URI.get(uri)
-    return known or _DRAFT_BY_URI.get(_without_scheme(uri.rstrip("#")), otherwise)
+        return None
+    return _DRAFT_BY_URI.get(uri) or _DRAFT_BY_URI.get(_without_scheme(uri.rstrip("#")))
 
 
 def _without_scheme(uri: str) -> str:
@@ -159,7 +148,7 @@ _DRAFT_BY_URI: Final = {
 
 
 def _keywords_in(vocabulary: str) -> frozenset[str]:
-    names = (group.names for group in KEYWORD_GROUPS if group.vocabulary == vocabulary)
+    names = (group.names.split() for group in KEYWORD_GROUPS if group.vocabulary == vocabulary)
     return frozenset[str]().union(*names)
 
 
@@ -207,13 +196,13 @@ def dialect_of(
     known = _OF_URIS.get(uri)
     if known is not None:
         return known
-    draft = draft_of(uri, None)
+    draft = draft_of(uri)
     if draft is not None:
         return SchemaDialect.of_draft(draft)
     meta_schema = documents.get(uri, documents.get(uri.removesuffix("#")))
     if not isinstance(meta_schema, dict):
         return otherwise
-    draft = draft_of(meta_schema.get("$schema"), otherwise.draft)
+    draft = draft_of(meta_schema.get("$schema")) or otherwise.draft
     vocabularies = meta_schema.get("$vocabulary")
     if draft.is_old or not isinstance(vocabularies, dict):  # the old drafts have no vocabularies
         return SchemaDialect.of_draft(draft)

@@ -84,8 +84,6 @@ from maskwright.limits import CHEAP, Limits, spend
 
 OF_CONTAINS: Final = 4.0
 """Branches that one `contains` counts as: of these an array may only have few."""
-_Branching = AllOf | AnyOf | OneOf | If | Contains
-"""The assertions that can multiply the branches of a value."""
 
 
 def most_branches(schemas: Iterable[Schema]) -> float:
@@ -101,22 +99,19 @@ def _branches(schema: Schema, known: dict[Schema, float]) -> float:
         known[schema] = 1.0  # for a schema that refers to itself
         found = 1.0
         for assertion in schema.assertions:
-            if isinstance(assertion, _Branching):
-                found *= _of_assertion(assertion, known)
+            match assertion:
+                case AllOf(parts=parts):
+                    found *= prod(_branches(part, known) for part in parts)
+                case AnyOf(options=options) | OneOf(options=options):
+                    found *= max(1.0, sum(_branches(option, known) for option in options))
+                case If(then=then, otherwise=otherwise):
+                    found *= _branches(then, known) + _branches(otherwise, known)
+                case Contains():
+                    found *= OF_CONTAINS
+                case _:
+                    pass
         known[schema] = found
     return found
-
-
-def _of_assertion(assertion: _Branching, known: dict[Schema, float]) -> float:
-    match assertion:
-        case AllOf(parts=parts):
-            return prod(_branches(part, known) for part in parts)
-        case AnyOf(options=options) | OneOf(options=options):
-            return max(1.0, sum(_branches(option, known) for option in options))
-        case If(then=then, otherwise=otherwise):
-            return _branches(then, known) + _branches(otherwise, known)
-        case Contains():
-            return OF_CONTAINS
 
 
 def _read_bound(
@@ -144,18 +139,6 @@ def _read_multiple_of(source: SchemaObject, setting: Json, place: str) -> list[A
     return [MultipleOf(divisor)]
 
 
-def _read_min_length(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [StringIn(length(as_count(setting, place), None))]
-
-
-def _read_max_length(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [StringIn(length(0, as_count(setting, place)))]
-
-
-def _read_pattern(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [StringIn(source.pattern(setting, place))]
-
-
 def _read_format(source: SchemaObject, setting: Json, place: str) -> list[Assertion] | Remark:
     if not isinstance(setting, str):
         wrong(setting, "a string", place)
@@ -175,9 +158,9 @@ SCALAR_KEYWORDS: Final[dict[str, KeywordReader]] = {
     "exclusiveMinimum": partial(_read_bound, lower=True, exclusive=True),
     "exclusiveMaximum": partial(_read_bound, lower=False, exclusive=True),
     "multipleOf": _read_multiple_of,
-    "minLength": _read_min_length,
-    "maxLength": _read_max_length,
-    "pattern": _read_pattern,
+    "minLength": lambda _, setting, place: [StringIn(length(as_count(setting, place), None))],
+    "maxLength": lambda _, setting, place: [StringIn(length(0, as_count(setting, place)))],
+    "pattern": lambda source, setting, place: [StringIn(source.pattern(setting, place))],
     "format": _read_format,
 }
 
@@ -191,18 +174,6 @@ def _least(source: SchemaObject, setting: Json, place: str) -> int:
     least = as_count(setting, place)
     source.parser.intricate |= least > MANY
     return least
-
-
-def _read_min_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [ItemCount(_least(source, setting, place), None)]
-
-
-def _read_max_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [ItemCount(0, as_count(setting, place))]
-
-
-def _read_unique_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [UniqueItems()] if setting is True else []
 
 
 def _read_prefix_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
@@ -231,18 +202,6 @@ def _read_contains(source: SchemaObject, setting: Json, place: str) -> list[Asse
 def _check_contains_count(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
     as_count(setting, place)
     return []  # `_read_contains` reads it
-
-
-def _read_property_names(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [PropertyNames(source.child(setting, place))]
-
-
-def _read_min_properties(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [PropertyCount(_least(source, setting, place), None)]
-
-
-def _read_max_properties(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [PropertyCount(0, as_count(setting, place))]
 
 
 def _read_dependencies(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
@@ -283,17 +242,19 @@ def _are_dependencies(setting: Json) -> bool:
 
 
 CONTAINER_KEYWORDS: Final[dict[str, KeywordReader]] = {
-    "minItems": _read_min_items,
-    "maxItems": _read_max_items,
-    "uniqueItems": _read_unique_items,
+    "minItems": lambda source, setting, place: [ItemCount(_least(source, setting, place), None)],
+    "maxItems": lambda _, setting, place: [ItemCount(0, as_count(setting, place))],
+    "uniqueItems": lambda _, setting, place: [UniqueItems()] if setting is True else [],
     "prefixItems": _read_prefix_items,
     "additionalItems": _read_additional_items,
     "contains": _read_contains,
     "minContains": _check_contains_count,
     "maxContains": _check_contains_count,
-    "propertyNames": _read_property_names,
-    "minProperties": _read_min_properties,
-    "maxProperties": _read_max_properties,
+    "propertyNames": lambda source, setting, place: [PropertyNames(source.child(setting, place))],
+    "minProperties": lambda source, setting, place: [
+        PropertyCount(_least(source, setting, place), None)
+    ],
+    "maxProperties": lambda _, setting, place: [PropertyCount(0, as_count(setting, place))],
     "dependentRequired": _read_dependencies,
     "dependentSchemas": _read_dependencies,
     "dependencies": _read_old_dependencies,
@@ -302,10 +263,6 @@ CONTAINER_KEYWORDS: Final[dict[str, KeywordReader]] = {
 
 FEW_OPTIONS: Final = 2
 """Options of a `oneOf` up to which it hardly multiplies."""
-
-
-def _read_all_of(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    return [AllOf(source.children(setting, place))]
 
 
 def _read_any_of(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
@@ -344,16 +301,11 @@ def _check_branch(source: SchemaObject, setting: Json, place: str) -> list[Asser
     return [] if "if" in source.value else Remark("without 'if' it says nothing")
 
 
-def _read_unevaluated_properties(
-    source: SchemaObject, setting: Json, place: str
+def _read_unevaluated(
+    source: SchemaObject, setting: Json, place: str, *, kind: str
 ) -> list[Assertion]:
     source.parser.intricate = True
-    return [Unevaluated("properties", source.child(setting, place))]
-
-
-def _read_unevaluated_items(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
-    source.parser.intricate = True
-    return [Unevaluated("items", source.child(setting, place))]
+    return [Unevaluated(kind, source.child(setting, place))]
 
 
 def _read_recursive_reference(source: SchemaObject, setting: Json, place: str) -> list[Assertion]:
@@ -369,15 +321,15 @@ def _read_recursive_reference(source: SchemaObject, setting: Json, place: str) -
 
 
 COMBINING_KEYWORDS: Final[dict[str, KeywordReader]] = {
-    "allOf": _read_all_of,
+    "allOf": lambda source, setting, place: [AllOf(source.children(setting, place))],
     "anyOf": _read_any_of,
     "oneOf": _read_one_of,
     "not": _read_not,
     "if": _read_if,
     "then": _check_branch,
     "else": _check_branch,
-    "unevaluatedProperties": _read_unevaluated_properties,
-    "unevaluatedItems": _read_unevaluated_items,
+    "unevaluatedProperties": partial(_read_unevaluated, kind="properties"),
+    "unevaluatedItems": partial(_read_unevaluated, kind="items"),
     "$recursiveRef": _read_recursive_reference,
 }
 

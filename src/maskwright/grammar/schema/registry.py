@@ -159,4 +159,4 @@ def _check_id(value: object, draft: Draft, pointer: str) -> None:
 
 def _resource(value: object, draft: Draft) -> referencing.Resource[Any]:
     uri: Any = value.get("$schema") if isinstance(value, dict) else None  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
-    return _SPECIFICATIONS[draft_of(uri, draft)].create_resource(value)  # pyright: ignore[reportArgumentType] - any JSON value will do
+    return _SPECIFICATIONS[draft_of(uri) or draft].create_resource(value)  # pyright: ignore[reportArgumentType] - any JSON value will do

@@ -158,10 +158,7 @@ class Members(Acyclic):
 
     def scalars_of(self, name: str) -> frozenset[Scalar] | None:
         """The values of a member, if all of them are scalars that are enumerated; else None."""
-        joint = _EVERYTHING
-        for schema in self.named.get(name, ()):
-            joint = joint.joint(outline(schema))
-        return joint.scalars_only()
+        return joint_outline(self.named.get(name, ())).scalars_only()
 
 
 _MEMBERS: Final[WeakKeyDictionary[Schema, Members]] = WeakKeyDictionary()
@@ -254,10 +251,7 @@ def _outline_of(assertion: Assertion) -> Outline:
             strings = few(language, _MOST_STRINGS)
             return replace(_EVERYTHING, strings=None if strings is None else frozenset(strings))
         case AllOf(parts=parts):
-            joint = _EVERYTHING
-            for part in parts:
-                joint = joint.joint(outline(part))
-            return joint
+            return joint_outline(parts)
         case AnyOf(options=options) | OneOf(options=options):
             return _union([outline(option) for option in options])
         case Not(schema=Schema(assertions=(TypeIs(types=types),))) if "integer" not in types:

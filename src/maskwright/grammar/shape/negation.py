@@ -84,6 +84,11 @@ def _union(pointer: str, options: Iterable[Schema]) -> Schema:
     return Schema(pointer, (AnyOf(alternatives),))
 
 
+def _some_of(pointer: str, kind: TypeIs, assertions: Iterable[Assertion]) -> Schema:
+    """The values of a type that satisfy one of some assertions."""
+    return _union(pointer, (Schema(pointer, (kind, each)) for each in assertions))
+
+
 def _negate_type(assertion: TypeIs, pointer: str) -> Schema:
     types = assertion.types
     others = TYPES - types - {"integer"}
@@ -100,29 +105,6 @@ def _negate_values(assertion: Values, pointer: str) -> Schema:
     return Schema(pointer, (NotValues(scalars), AllOf(others)))
 
 
-def _negate_not_values(assertion: NotValues, pointer: str) -> Schema:
-    return Schema(pointer, (Values(assertion.values),))
-
-
-def _negate_number_in(assertion: NumberIn, pointer: str) -> Schema:
-    outside = assertion.interval.outside
-    return _union(pointer, (Schema(pointer, (_NUMBER, NumberIn(each))) for each in outside))
-
-
-def _negate_digits_only(assertion: DigitsOnly, pointer: str) -> Schema:
-    if assertion.preferred:
-        return Schema(pointer, never=True)
-    return Schema(pointer, (_NUMBER, DigitsOnly(not assertion.negative)))
-
-
-def _negate_multiple_of(assertion: MultipleOf, pointer: str) -> Schema:
-    return Schema(pointer, (_NUMBER, MultipleOf(assertion.divisor, not assertion.negative)))
-
-
-def _negate_string_in(assertion: StringIn, pointer: str) -> Schema:
-    return Schema(pointer, (_STRING, StringIn(complement(assertion.language))))
-
-
 def _negate_items(assertion: Items, pointer: str) -> Schema:
     """An item that breaks its schema: one of the prefix, or one after it."""
     free = Schema(pointer)
@@ -137,52 +119,11 @@ def _negate_items(assertion: Items, pointer: str) -> Schema:
     return _union(pointer, options)
 
 
-def _negate_count(assertion: ItemCount | PropertyCount, pointer: str) -> Schema:
-    bounds = _outside(assertion.least, assertion.most)
-    counted = _ARRAY if isinstance(assertion, ItemCount) else _OBJECT
-    counts = (type(assertion)(*each) for each in bounds)
-    return _union(pointer, (Schema(pointer, (counted, each)) for each in counts))
-
-
-def _negate_contains(assertion: Contains, pointer: str) -> Schema:
-    bounds = _outside(assertion.least, assertion.most)
-    counts = (Contains(assertion.schema, *each, assertion.start) for each in bounds)
-    return _union(pointer, (Schema(pointer, (_ARRAY, each)) for each in counts))
-
-
-def _negate_unique_items(assertion: UniqueItems, pointer: str) -> Schema:
-    return Schema(pointer, (_ARRAY, NotUniqueItems()))
-
-
-def _negate_not_unique_items(assertion: NotUniqueItems, pointer: str) -> Schema:
-    return Schema(pointer, (_ARRAY, UniqueItems()))
-
-
-def _negate_properties(assertion: Properties, pointer: str) -> Schema:
-    return _some_member([assertion], (), pointer)
-
-
-def _negate_required(assertion: Required, pointer: str) -> Schema:
-    return _some_member([], assertion.names, pointer)
-
-
 def _negate_some_member(assertion: SomeMember, pointer: str) -> Schema:
     named = {name: negated(schema) for name, schema in assertion.named.items()}
     patterns = tuple((names, negated(schema)) for names, schema in assertion.patterns)
     members = Properties(named, patterns, Schema(pointer), declares=False)
     return Schema(pointer, (_OBJECT, members, Required(assertion.absent)))
-
-
-def _negate_property_names(assertion: PropertyNames, pointer: str) -> Schema:
-    return Schema(pointer, (_OBJECT, PropertyNames(assertion.schema, not assertion.negative)))
-
-
-def _negate_all_of(assertion: AllOf, pointer: str) -> Schema:
-    return _union(pointer, map(negated, assertion.parts))
-
-
-def _negate_any_of(assertion: AnyOf, pointer: str) -> Schema:
-    return Schema(pointer, (AllOf(tuple(map(negated, assertion.options))),))
 
 
 def _negate_one_of(assertion: OneOf, pointer: str) -> Schema:
@@ -198,10 +139,6 @@ def _negate_one_of(assertion: OneOf, pointer: str) -> Schema:
     return _union(pointer, (Schema(pointer, (AllOf(parts),)) for parts in (none, *pairs)))
 
 
-def _negate_not(assertion: Not, pointer: str) -> Schema:
-    return assertion.schema
-
-
 def _negate_if(assertion: If, pointer: str) -> Schema:
     held = (assertion.condition, negated(assertion.then))
     failed = (negated(assertion.condition), negated(assertion.otherwise))
@@ -211,37 +148,52 @@ def _negate_if(assertion: If, pointer: str) -> Schema:
 NEGATIONS: Final[dict[type[Assertion], Callable[[Any, str], Schema]]] = {
     TypeIs: _negate_type,
     Values: _negate_values,
-    NotValues: _negate_not_values,
-    NumberIn: _negate_number_in,
-    DigitsOnly: _negate_digits_only,
-    MultipleOf: _negate_multiple_of,
-    StringIn: _negate_string_in,
+    NotValues: lambda each, pointer: Schema(pointer, (Values(each.values),)),
+    NumberIn: lambda each, pointer: _some_of(
+        pointer, _NUMBER, map(NumberIn, each.interval.outside)
+    ),
+    DigitsOnly: lambda each, pointer: (
+        Schema(pointer, never=True)
+        if each.preferred
+        else Schema(pointer, (_NUMBER, DigitsOnly(not each.negative)))
+    ),
+    MultipleOf: lambda each, pointer: Schema(
+        pointer, (_NUMBER, MultipleOf(each.divisor, not each.negative))
+    ),
+    StringIn: lambda each, pointer: Schema(pointer, (_STRING, StringIn(complement(each.language)))),
     Items: _negate_items,
-    ItemCount: _negate_count,
-    Contains: _negate_contains,
-    UniqueItems: _negate_unique_items,
-    NotUniqueItems: _negate_not_unique_items,
-    Properties: _negate_properties,
+    ItemCount: lambda each, pointer: _some_of(
+        pointer, _ARRAY, (ItemCount(*bounds) for bounds in _outside(each))
+    ),
+    Contains: lambda each, pointer: _some_of(
+        pointer, _ARRAY, (Contains(each.schema, *bounds, each.start) for bounds in _outside(each))
+    ),
+    UniqueItems: lambda _, pointer: Schema(pointer, (_ARRAY, NotUniqueItems())),
+    NotUniqueItems: lambda _, pointer: Schema(pointer, (_ARRAY, UniqueItems())),
     SomeMember: _negate_some_member,
-    PropertyNames: _negate_property_names,
-    Required: _negate_required,
-    PropertyCount: _negate_count,
-    AllOf: _negate_all_of,
-    AnyOf: _negate_any_of,
+    PropertyNames: lambda each, pointer: Schema(
+        pointer, (_OBJECT, PropertyNames(each.schema, not each.negative))
+    ),
+    PropertyCount: lambda each, pointer: _some_of(
+        pointer, _OBJECT, (PropertyCount(*bounds) for bounds in _outside(each))
+    ),
+    AllOf: lambda each, pointer: _union(pointer, map(negated, each.parts)),
+    AnyOf: lambda each, pointer: Schema(pointer, (AllOf(tuple(map(negated, each.options))),)),
     OneOf: _negate_one_of,
-    Not: _negate_not,
+    Not: lambda each, _: each.schema,
     If: _negate_if,
 }
 """The negation of an assertion that stands at a JSON Pointer, by its class: of every class but
-`Unevaluated`, which `unevaluated` resolves first."""
+those that `negate` joins, and `Unevaluated`, which `unevaluated` resolves first."""
 
 
 def _allows_everything(schema: Schema) -> bool:
     return not schema.assertions and not schema.never
 
 
-def _outside(least: int, most: int | None) -> list[tuple[int, int | None]]:
+def _outside(counted: ItemCount | PropertyCount | Contains) -> list[tuple[int, int | None]]:
     """The counts that are not between two bounds, as bounds."""
+    least, most = counted.least, counted.most
     below: list[tuple[int, int | None]] = [(0, least - 1)] if least > 0 else []
     return below if most is None else [*below, (most + 1, None)]
 

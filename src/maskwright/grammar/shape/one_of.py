@@ -138,25 +138,11 @@ def have_rivals(options: Sequence[Schema], most: int) -> bool:
     return False
 
 
-def _of_kind(options: Sequence[Schema], kind: str) -> _Scalars | _Objects | _Any:
+def _of_kind(options: Sequence[Schema], kind: str) -> _Values | _Objects:
     holders = [at for at, option in enumerate(options) if kind in outline(option).types]
-    match kind:
-        case "object":
-            return _Objects({at: members(options[at]) for at in holders})
-        case "array":
-            return _Any(holders)
-        case _:
-            return _Scalars(options, holders, kind)
-
-
-class _Any:
-    """Options that are known only to have values of a type."""
-
-    def __init__(self, holders: list[int]) -> None:
-        self._holders = frozenset(holders)
-
-    def beside(self, at: int) -> Iterable[int]:
-        return self._holders if at in self._holders else ()
+    if kind == "object":
+        return _Objects({at: members(options[at]) for at in holders})
+    return _Values(options, holders, kind)
 
 
 class _Index:
@@ -191,14 +177,15 @@ class _Index:
         return set(self.others).union(*(self.by_scalar[scalar] for scalar in scalars))
 
 
-class _Scalars:
-    """Options with values of one type of scalars."""
+class _Values:
+    """Options with arrays, of which nothing more is known, or with values of one type of
+    scalars."""
 
     def __init__(self, options: Sequence[Schema], holders: list[int], kind: str) -> None:
         self._holders = frozenset(holders)
         self._index = _Index()
         for at in holders:
-            listed = outline(options[at]).listed()
+            listed = None if kind == "array" else outline(options[at]).listed()
             own = None if listed is None else frozenset(each for each in listed if each[0] == kind)
             self._index.add(at, own)
 
