@@ -136,7 +136,7 @@ RECURSIVE = {
         grammar/pattern/parse.py: _Parser.negation _Parser.quantified _Parser.sequence _looks_ahead
         grammar/tags/rules.py: TagRules._by_trigger TagRules._format TagRules._inside
         grammar/tags/rules.py: TagRules._separated TagRules._triggered
-        grammar/tags/rules.py: _check _check_tag
+        grammar/tags/rules.py: _check_tag check_token_bounds
         grammar/tools/rules.py: _trie
         grammar/schema/tree.py: value_schema
     """,
@@ -189,7 +189,7 @@ RECURSIVE = {
         grammar/shape/disjoint.py: _outline_of joint_outline outline
         grammar/shape/shapes.py: StringLanguages._satisfying StringLanguages.language
         grammar/tools/cohere_values.py: CohereValues._dicts CohereValues._element
-        grammar/tools/cohere_values.py: CohereValues._item CohereValues._lists CohereValues._member
+        grammar/tools/cohere_values.py: CohereValues._lists
         grammar/tools/python_arguments.py: PythonArguments._containers PythonArguments._item
         grammar/tools/python_arguments.py: PythonArguments._value
         automaton/rules/network.py: NetworkBuilder._node NetworkBuilder._repeat

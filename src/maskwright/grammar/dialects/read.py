@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -102,6 +103,9 @@ def read_document(text: str, dialect: Dialect | None = None) -> tuple[Document, 
     return document, first
 
 
+_READERS: Final = {"lark": read_lark, "gbnf": read_gbnf, "ebnf": read_ebnf}
+
+
 def _read(
     text: str, dialect: Dialect | None, tokens: GrammarTokens, limits: Limits
 ) -> tuple[Document, str, Dialect]:
@@ -114,25 +118,10 @@ def _read(
             construct=WHOLE_GRAMMAR,
         )
     dialect = dialect or detect(text)
-    document = _document(text, dialect, tokens, limits)
+    document = _READERS[dialect](text, tokens, limits)
     if not document.definitions:
         raise GrammarError("the grammar has no rules", text=text, position=0)
-    return document, _start(document, dialect), dialect
-
-
-def _document(text: str, dialect: Dialect, tokens: GrammarTokens, limits: Limits) -> Document:
-    match dialect:
-        case "lark":
-            return read_lark(text, tokens, limits)
-        case "gbnf":
-            return read_gbnf(text, tokens, limits)
-        case "ebnf":
-            return read_ebnf(text, tokens, limits)
-
-
-def _start(document: Document, dialect: Dialect) -> str:
-    if dialect == "lark":
-        return "start"
-    if dialect == "ebnf" and "root" not in document.definitions:
-        return next(iter(document.definitions))
-    return "root"
+    start = "start" if dialect == "lark" else "root"
+    if dialect == "ebnf" and start not in document.definitions:
+        start = next(iter(document.definitions))
+    return document, start, dialect

@@ -20,7 +20,7 @@ import unicodedata
 from functools import cache, lru_cache, partial
 from itertools import chain
 from operator import itemgetter
-from typing import Final
+from typing import Final, Literal
 from unicodedata import normalize
 
 from maskwright.grammar.formats.hosts import unreserved_hostname
@@ -118,7 +118,8 @@ class _CharacterKind(Acyclic):
     """Whether it is such a character before another."""
     script: str = ""
     joins_left: bool = False
-    joins_right: bool = False
+    joining: Literal["join", "no join"] = "no join"
+    """Whether it joins on the right."""
 
 
 class _LabelState(Acyclic):
@@ -158,7 +159,7 @@ class _LabelState(Acyclic):
             or (self.at == 3 and kind.named == "-" == self.last)
             or (kind.order and self.order and _TWO_MARKS.get(self.order) != kind.order)
             or (kind.composes and (self.base or (kind.order and self.order)))
-            or (self.owes and self.owes not in (kind.named, kind.script, _joining(kind)))
+            or (self.owes and self.owes not in (kind.named, kind.script, kind.joining))
             or self.digits not in ("", digits)
             or not directed
             or owes is None
@@ -292,10 +293,6 @@ def _owed(last: str, kind: _CharacterKind) -> str | None:
             return ""
 
 
-def _joining(kind: _CharacterKind) -> str:
-    return "join" if kind.joins_right else "no join"
-
-
 @cache
 def _kinds() -> dict[_CharacterKind, Ranges]:
     """All characters that a label may have, by kind."""
@@ -342,7 +339,7 @@ def _kind(character: str) -> _CharacterKind:
         base=character in pairs.before,
         script=next((script for prefix, script in _SCRIPTS if name.startswith(prefix)), ""),
         joins_left=character in _JOINS_LEFT,
-        joins_right=character in _JOINS_RIGHT,
+        joining="join" if character in _JOINS_RIGHT else "no join",
     )
 
 

@@ -130,17 +130,9 @@ def inner(node: Pattern) -> tuple[Pattern, ...]:
 
 def is_plain(node: Pattern) -> bool:
     """Whether the node's meaning is the same wherever it stands."""
-    match node:
-        case Class() | Intersection() | Negation():
-            return True
-        case Concat(parts=parts) | Choice(options=parts):
-            return all(is_plain(part) for part in parts)
-        case Quantified(body=body):
-            return is_plain(body)
-        case Anchor() | Lookahead() | Lookbehind():
-            return False
-        case _:
-            assert_never(node)
+    if isinstance(node, Concat | Choice | Quantified):
+        return all(map(is_plain, inner(node)))
+    return isinstance(node, Class | Intersection | Negation)
 
 
 def can_be_empty(node: Pattern) -> bool:

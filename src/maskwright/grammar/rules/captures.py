@@ -33,7 +33,10 @@ def captures_in_start(rules: Rules, limits: Limits) -> Rules:
     if rules.start not in capturing or len(capturing) == 1:
         return rules
     bodies = {name: repeated(name, rules.rules[name]) for name in capturing}
-    calls = {name: _called(body) & capturing for name, body in bodies.items()}
+    calls = {
+        name: capturing & {part.name for part in all_parts(body) if isinstance(part, Ref)}
+        for name, body in bodies.items()
+    }
     written: dict[str, Expression] = {}
     sizes: Counter[str] = Counter()
     for name in [*(n for n in _callees_first(calls) if n != rules.start), rules.start]:
@@ -104,7 +107,3 @@ def _peel(needs: Mapping[str, set[str]], users: Mapping[str, set[str]]) -> list[
             if left[user] == 0:
                 ordered.append(user)
     return ordered
-
-
-def _called(expression: Expression) -> set[str]:
-    return {part.name for part in all_parts(expression) if isinstance(part, Ref)}

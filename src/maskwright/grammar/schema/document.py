@@ -25,6 +25,7 @@ from maskwright.limits import Limits
 
 _DATA: Final = frozenset(("const", "enum", "default", "examples", "example"))
 """Keywords whose settings are values, not schemas."""
+_TYPE_OF_NULL: Final = 'the type of null is written "null", as a string'
 _ZERO: Final = re.compile(r"[-+]?[0.]*(?:[eE]|$)")
 _Holds = Literal["keywords", "names", "data"]
 """What the names of an object in a document are: keywords of a schema, names that each have a
@@ -95,16 +96,14 @@ def of_class(source: Any) -> Any:
         return cast(Any, source).model_json_schema()
     if type(source).__name__ == "TypeAdapter" and hasattr(source, "json_schema"):
         return source.json_schema()
-    return _file_text(source) if isinstance(source, PathLike) else source
-
-
-def _file_text(path: PathLike[str]) -> str:
+    if not isinstance(source, PathLike):
+        return source
     try:
-        return Path(path).read_text(encoding="utf-8-sig")
+        return Path(source).read_text(encoding="utf-8-sig")
     except OSError as error:
-        raise SchemaError(f"can't read {path}: {error.strerror}", pointer="") from None
+        raise SchemaError(f"can't read {source}: {error.strerror}", pointer="") from None
     except UnicodeDecodeError as error:
-        raise SchemaError(f"{path} is no UTF-8 (byte {error.start})", pointer="") from None
+        raise SchemaError(f"{source} is no UTF-8 (byte {error.start})", pointer="") from None
 
 
 def check(document: Json, limits: Limits) -> DocumentText:
@@ -156,7 +155,9 @@ def plain(document: Json) -> tuple[Json, list[ReportEntry]]:
             holder[place] = kept = dict[str, Any]()
             for name, below in dict(value).items():
                 if below is None and holds == "keywords" and name in READ_BY_NAME:
-                    noted.append(ReportEntry(pointer, name, _note_on_null(name), "null-keyword"))
+                    way_out = _TYPE_OF_NULL if name == "type" else "leave the keyword out"
+                    note = f"null is read as absent; {way_out}"
+                    noted.append(ReportEntry(pointer, name, note, "null-keyword"))
                     continue
                 kept[name] = below
                 if isinstance(below, dict | list):
@@ -182,12 +183,6 @@ def _repeated(value: RepeatedNames, pointer: str) -> Iterator[ReportEntry]:
             note = f"{name!r} stands {count} times in one object, where the last one counts"
             note += "; leave the others out, or join what they say in 'allOf'"
             yield ReportEntry(pointer, name, note, "repeated-name")
-
-
-def _note_on_null(keyword: str) -> str:
-    if keyword == "type":
-        return 'null is read as absent; the type of null is written "null", as a string'
-    return "null is read as absent; leave the keyword out"
 
 
 def _refuse(document: Json, limits: Limits) -> NoReturn:

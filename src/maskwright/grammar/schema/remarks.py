@@ -78,8 +78,10 @@ _FORMATS_BY_HABIT: Final = {
 def suspected(name: str, setting: Json, schema: Mapping[str, Json]) -> str:
     """The rule that a name in `schema` may break by its setting, if it is no keyword there and no
     annotation; empty where the name alone decides."""
-    if name == "nullable" and setting is True and not _allows_null(schema):
-        return "nullable"
+    if name == "nullable" and setting is True:
+        kinds = schema.get("type")
+        if kinds != "null" and not (isinstance(kinds, list) and "null" in kinds):
+            return "nullable"
     return "misplaced-schema" if looks_like_schema(setting) else ""
 
 
@@ -113,9 +115,10 @@ def _on_any(name: str, draft: Draft) -> tuple[Remark, bool]:
         return Remark(f"{note}; {way_out}", "keyword-of-later-draft"), False
     if having:
         return Remark(note), False
-    similar = _OF_DRAFT_3.get(name) or _similar_keyword(name, draft)
+    similar = [_OF_DRAFT_3[name]] if name in _OF_DRAFT_3 else []
+    similar += get_close_matches(name, KEYWORDS[draft], n=1, cutoff=_SIMILAR)
     if similar:
-        return Remark(f"{note}; did you mean {similar!r}?", "unknown-keyword"), False
+        return Remark(f"{note}; did you mean {similar[0]!r}?", "unknown-keyword"), False
     return Remark(note), name not in _EXAMPLES and not name.startswith("x-")
 
 
@@ -193,17 +196,6 @@ def looks_like_schema(value: Any) -> bool:
             *(("anyOf", list), ("oneOf", list), ("allOf", list)),
         )
     )
-
-
-def _allows_null(schema: Mapping[str, Json]) -> bool:
-    kinds = schema.get("type")
-    return kinds == "null" or (isinstance(kinds, list) and "null" in kinds)
-
-
-def _similar_keyword(name: str, draft: Draft) -> str:
-    """The keyword that a name resembles; empty if none does."""
-    similar = get_close_matches(name, KEYWORDS[draft], n=1, cutoff=_SIMILAR)
-    return similar[0] if similar else ""
 
 
 @lru_cache(maxsize=4096)

@@ -6,7 +6,7 @@ text so far that is a prefix of one of the strings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -37,14 +37,14 @@ def always_ends(ends: Iterable[str], without: tuple[str, ...]) -> bool:
     known = tuple(sorted(set(ends)))
     text = _FreeText(None, known, without)
     return all(
-        any(_ends_with(text, seen, end[at:]) for end in known for at in _read_of(end, seen))
+        any(
+            _ends_with(text, seen, end[at:])
+            for end in known
+            for at in range(len(end))
+            if seen.endswith(end[:at])
+        )
         for seen in text.reachable()
     )
-
-
-def _read_of(end: str, seen: str) -> Iterator[int]:
-    """Yield how many characters of `end` may have been read in the state `seen`."""
-    return (at for at in range(len(end)) if seen.endswith(end[:at]))
 
 
 def _ends_with(text: _FreeText, seen: str, rest: str) -> bool:

@@ -49,26 +49,22 @@ from maskwright.grammar.tags.tree import (
 from maskwright.immutable import Acyclic, Immutable
 
 
-def check_token_bounds(format: Format) -> None:
-    """Raise `StructuralTagError` for a bounded text whose tokens can't be counted."""
-    _check(format, begins=True, ends=True)
-
-
-def _check(format: Format, *, begins: bool, ends: bool) -> None:
-    """`begins`, `ends`: whether the beginning and the end of `format` are unambiguous."""
+def check_token_bounds(format: Format, *, begins: bool = True, ends: bool = True) -> None:
+    """Raise `StructuralTagError` for a bounded text whose tokens can't be counted. `begins`,
+    `ends`: whether the beginning and the end of `format` are unambiguous."""
     match format:
         case AnyText() | AnyTokens() | AnyToken():
             _check_text(format, begins, ends)
         case TagSequence(elements=elements):
             for at, element in enumerate(elements):
                 last = at == len(elements) - 1
-                _check(element, begins=begins, ends=ends and last)
+                check_token_bounds(element, begins=begins, ends=ends and last)
                 begins = begins and _is_mark(element)
         case Or(elements=elements):
             for element in elements:
-                _check(element, begins=begins, ends=ends)
+                check_token_bounds(element, begins=begins, ends=ends)
         case Repeated(content=content):
-            _check(content, begins=begins and _is_mark(content), ends=False)
+            check_token_bounds(content, begins=begins and _is_mark(content), ends=False)
         case Tag():
             _check_tag(format, begins, ends)
         case TriggeredTags(tags=tags):
@@ -94,7 +90,7 @@ def _check_text(text: AnyText | AnyTokens | AnyToken, begins: bool, ends: bool) 
 
 
 def _check_tag(tag: Tag, begins: bool, ends: bool) -> None:
-    _check(tag.content, begins=begins, ends=ends if tag.ends == ("",) else True)
+    check_token_bounds(tag.content, begins=begins, ends=ends if tag.ends == ("",) else True)
 
 
 def _is_mark(format: Format) -> bool:

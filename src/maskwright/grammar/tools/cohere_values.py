@@ -42,16 +42,7 @@ class CohereValues:
     def expression(self, schema: Schema) -> Expression:
         """Return the rules of all arguments. Raises `UnsupportedSchemaError` for schemas that can't
         be expressed in this way."""
-        return self._nested.arguments(schema, self._argument)
-
-    def _argument(self, name: str, value: Conjunction, at: str) -> Expression:
-        return self._element(name, value, at, is_argument=True)
-
-    def _member(self, name: str, value: Conjunction, at: str) -> Expression:
-        return self._element(name, value, at)
-
-    def _item(self, value: Conjunction, at: str) -> Expression:
-        return self._element(None, value, at)
+        return self._nested.arguments(schema, partial(self._element, is_argument=True))
 
     def _element(
         self, name: str | None, value: Conjunction, at: str, *, is_argument: bool = False
@@ -79,10 +70,11 @@ class CohereValues:
         return choice(options)
 
     def _dicts(self, value: Conjunction, at: str, shape: Shape) -> list[Expression]:
-        return [self._nested.listed(each, value, at, self._member) for each in shape.objects]
+        return [self._nested.listed(each, value, at, self._element) for each in shape.objects]
 
     def _lists(self, value: Conjunction, at: str, shape: Shape) -> list[Expression]:
-        return [self._nested.items(each, value, at, self._item) for each in shape.arrays]
+        item = partial(self._element, None)
+        return [self._nested.items(each, value, at, item) for each in shape.arrays]
 
     def _ended(self, inside: Expression, capture: str | None) -> Expression:
         """Return what stands in an element, and its end, before which a plain text ends."""

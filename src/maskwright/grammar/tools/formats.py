@@ -70,7 +70,9 @@ def tool_format(name: str) -> ToolFormat:
         begin, end = plain["reasoning"]
         plain["reasoning"] = (begin, end)
     format = ToolFormat(name, **templates, **plain)
-    return format if format.trigger else replace(format, trigger=_first_text(format))
+    # What stands before the first call, or else the beginning of a call.
+    first = "".join(format.begin) or format.call[0]
+    return format if format.trigger else replace(format, trigger=first)
 
 
 @cache
@@ -83,12 +85,6 @@ def tool_format_names() -> tuple[str, ...]:
 def template_of(text: str) -> Template:
     """Return the texts and placeholders of a template."""
     return tuple(part for part in _PLACEHOLDER.split(text) if part)
-
-
-def _first_text(format: ToolFormat) -> str:
-    """Return the text before the first call, or else the beginning of a call up to its first
-    placeholder."""
-    return "".join(format.begin) or format.call[0]
 
 
 _TOOL_FORMATS: Final = {"qwen_xml": "qwen_coder", "minimax_xml": "minimax", "glm_xml": "glm"}

@@ -28,25 +28,18 @@ _MOST_LANGUAGES: Final = 8
 """Languages of names, up to which every combination is looked at."""
 
 
-def _allows_others(assertion: Assertion) -> bool:
-    """Whether `additionalProperties` is there and not false."""
-    return (
-        isinstance(assertion, Properties)
-        and assertion.covers_all
-        and not assertion.additional.never
-    )
-
-
 _OF_OTHERS: Final = ("additionalProperties", "patternProperties")
 _TESTS: Final[Mapping[str, Callable[[Assertion], bool]]] = {
-    "additionalProperties": _allows_others,
+    "additionalProperties": lambda each: (
+        isinstance(each, Properties) and each.covers_all and not each.additional.never
+    ),
     "patternProperties": lambda each: isinstance(each, Properties) and bool(each.patterns),
     "minProperties": lambda each: isinstance(each, PropertyCount) and each.least > 0,
     "maxProperties": lambda each: isinstance(each, PropertyCount) and each.most is not None,
     "contains": lambda each: isinstance(each, Contains),
     "uniqueItems": lambda each: isinstance(each, UniqueItems | NotUniqueItems),
 }
-"""By keyword: whether an assertion comes from it."""
+"""By keyword: whether an assertion comes from it, and says something."""
 
 
 class DeclaredMembers(Struct):

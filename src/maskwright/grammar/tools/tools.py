@@ -107,19 +107,16 @@ def parse_tools(tools: Sequence[Json]) -> tuple[Tool, ...]:
 def _tool(item: Json, place: str, taken: Container[str]) -> Tool:
     """Read a tool, whose name is none of `taken`."""
     if isinstance(item, type):
-        raise InputError(
-            f"{place} must be an object, not {named(item)}: pass {{'type': 'function', 'function': "
+        raise _wrong(
+            place,
+            f"must be an object, not {named(item)}: pass {{'type': 'function', 'function': "
             f"{{'name': {item.__name__!r}, 'parameters': {item.__name__}}}}}",
-            param=place,
         )
     fields = _object(item, place)
     kind = "function" if fields.get("type") is None else fields["type"]
     if kind not in ("function", "custom"):
-        raise InputError(
-            f"{place}.type {kind!r} is not supported; use 'function' or 'custom'",
-            param=f"{place}.type",
-            code="unsupported_value",
-        )
+        reason = f"{kind!r} is not supported; use 'function' or 'custom'"
+        raise _wrong(f"{place}.type", reason, "unsupported_value")
     _check_neutral(fields, place)
     known, meant = (_CUSTOM, _FORMATS) if kind == "custom" else (_FUNCTION, _PARAMETERS)
     if fields.get(kind) is not None:
@@ -138,20 +135,17 @@ def _tool(item: Json, place: str, taken: Container[str]) -> Tool:
     if parameters is None or parameters == {}:
         parameters = {"type": "object", "additionalProperties": False}
     if not isinstance(parameters, dict | bool):
-        raise InputError(
-            f"{place}.parameters of tool {name!r} must be a JSON Schema",
-            param=f"{place}.parameters",
-        )
+        raise _wrong(f"{place}.parameters", f"of tool {name!r} must be a JSON Schema")
     return Tool(name, cast("dict[str, Any] | bool", parameters), f"{place}.parameters")
 
 
 def _name(fields: Mapping[str, Any], place: str, taken: Container[str]) -> str:
     name = fields.get("name")
     if not isinstance(name, str) or not 0 < len(name) <= MOST_NAME or not all(map(_in_name, name)):
-        raise InputError(
-            f"{place}.name must be 1 to {MOST_NAME} letters and digits of any script, "
+        raise _wrong(
+            f"{place}.name",
+            f"must be 1 to {MOST_NAME} letters and digits of any script, "
             f"{', '.join(map(repr, _SIGNS[:-1]))} and {_SIGNS[-1]!r}",
-            param=f"{place}.name",
         )
     if name in taken:
         raise InputError(
@@ -171,7 +165,7 @@ def _custom_input(given: Json, at: str) -> tuple[str, CustomInput]:
     format = {} if given is None else _object(given, at)
     kind = format.get("type", "text")
     if kind not in ("text", "grammar"):
-        raise InputError(f"{at}.type {kind!r} must be 'text' or 'grammar'", param=f"{at}.type")
+        raise _wrong(f"{at}.type", f"{kind!r} must be 'text' or 'grammar'")
     if kind == "text":
         return at, CustomInput(place=at)
     if format.get("grammar") is not None:
@@ -179,12 +173,10 @@ def _custom_input(given: Json, at: str) -> tuple[str, CustomInput]:
         format = _object(format["grammar"], at)
     syntax, definition = format.get("syntax"), format.get("definition")
     if syntax not in SYNTAXES:
-        known = ", ".join(map(repr, SYNTAXES))
-        raise InputError(f"{at}.syntax {syntax!r} must be one of {known}", param=f"{at}.syntax")
+        reason = f"{syntax!r} must be one of {', '.join(map(repr, SYNTAXES))}"
+        raise _wrong(f"{at}.syntax", reason)
     if not isinstance(definition, str) or not definition:
-        raise InputError(
-            f"{at}.definition must be the text of the grammar", param=f"{at}.definition"
-        )
+        raise _wrong(f"{at}.definition", "must be the text of the grammar")
     return at, CustomInput(cast(Syntax, syntax), definition, f"{at}.definition")
 
 
@@ -207,12 +199,9 @@ def _check_beside(
     for name, value in fields.items():
         right = name if name in meant.values() else meant.get(name)
         if right is not None and value is not None:
-            raise InputError(
-                f"{place}.{name} stands beside {inner}, where it has no effect; send "
-                f"{place}.{inner}.{right}",
-                param=f"{place}.{name}",
-                code="unknown_field",
-            )
+            way_out = f"send {place}.{inner}.{right}"
+            reason = f"stands beside {inner}, where it has no effect; {way_out}"
+            raise _wrong(f"{place}.{name}", reason, "unknown_field")
 
 
 def _check_names(
@@ -242,11 +231,10 @@ def parse_tool_choice(choice: Json, tools: tuple[Tool, ...]) -> ToolChoice:
         return ToolChoice(_mode(choice, tools), tools)
     fields = _object(choice, "tool_choice")
     if fields.get("disable_parallel_tool_use"):
-        raise InputError(
-            "tool_choice.disable_parallel_tool_use is not read here; send parallel_tool_calls: "
-            "false",
-            param="tool_choice.disable_parallel_tool_use",
-            code="unsupported_parameter",
+        raise _wrong(
+            "tool_choice.disable_parallel_tool_use",
+            "is not read here; send parallel_tool_calls: false",
+            "unsupported_parameter",
         )
     match fields.get("type"):
         case "function" | "custom" as kind:
@@ -257,19 +245,15 @@ def parse_tool_choice(choice: Json, tools: tuple[Tool, ...]) -> ToolChoice:
             inner = _object(fields.get("allowed_tools") or fields, "tool_choice.allowed_tools")
             return _allowed(inner, tools)
         case kind:
-            raise InputError(
-                f"tool_choice.type {kind!r} is not supported; use 'function', 'custom' or "
-                "'allowed_tools'",
-                param="tool_choice.type",
-                code="unsupported_value",
-            )
+            reason = f"{kind!r} is not supported; use 'function', 'custom' or 'allowed_tools'"
+            raise _wrong("tool_choice.type", reason, "unsupported_value")
 
 
 def _allowed(fields: Mapping[str, Any], tools: tuple[Tool, ...]) -> ToolChoice:
     place = "tool_choice.allowed_tools.tools"
     listed = fields.get("tools")
     if not isinstance(listed, list) or not listed:
-        raise InputError(f"{place} must list the tools", param=place)
+        raise _wrong(place, "must list the tools")
     by_name: dict[str, Tool] = {}
     for at, item in enumerate(cast(list[Json], listed)):
         entry = _object(item, f"{place}[{at}]")
@@ -287,17 +271,11 @@ def _allowed(fields: Mapping[str, Any], tools: tuple[Tool, ...]) -> ToolChoice:
 
 def _mode(choice: str, tools: tuple[Tool, ...]) -> Mode:
     if choice not in ("none", "auto", "required"):
-        raise InputError(
-            f"tool_choice {choice!r} must be 'none', 'auto', 'required' or name a function",
-            param="tool_choice",
-            code="unsupported_value",
-        )
+        reason = f"{choice!r} must be 'none', 'auto', 'required' or name a function"
+        raise _wrong("tool_choice", reason, "unsupported_value")
     if choice == "required" and not tools:
-        raise InputError(
-            "tool_choice demands a call, and there are no tools: send some, or leave tool_choice "
-            "out",
-            param="tool_choice",
-        )
+        reason = "demands a call, and there are no tools: send some, or leave tool_choice out"
+        raise _wrong("tool_choice", reason)
     return choice if tools else "none"
 
 
@@ -312,4 +290,9 @@ def _named(name: object, tools: tuple[Tool, ...], place: str) -> Tool:
 def _object(value: object, place: str) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return cast(Mapping[str, Any], value)
-    raise InputError(f"{place} must be an object, not {kind_of(value)}", param=place)
+    raise _wrong(place, f"must be an object, not {kind_of(value)}")
+
+
+def _wrong(place: str, reason: str, code: str | None = None) -> InputError:
+    """The error that what stands at a place is wrong, with the reason after its name."""
+    return InputError(f"{place} {reason}", param=place, code=code)
