@@ -207,7 +207,8 @@ RECURSIVE = {
         grammar/pattern/translate.py: _Translation._leading _Translation._quantified.rounds
         grammar/pattern/translate.py: _Translation._quantified.rounds.unfold _looks_to_the_left
         grammar/pattern/translate.py: _plain language
-        grammar/shape/unevaluated.py: _cases _cases_of_assertion
+        grammar/shape/unevaluated.py: ResolvedAssertions._cases
+        grammar/shape/unevaluated.py: ResolvedAssertions._cases_of_assertion
         automaton/finish/completion.py: CompletionSearch._beside_value CompletionSearch._search_leaf
         automaton/satisfy/solver.py: Solver.can_complete Solver.cardinality
     """,

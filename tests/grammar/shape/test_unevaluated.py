@@ -8,7 +8,7 @@ import pytest
 from maskwright.errors import LimitError
 from maskwright.grammar.schema.tree import AnyOf, Json, Unevaluated
 from maskwright.grammar.shape.shapes import Shapes
-from maskwright.grammar.shape.unevaluated import ResolvedAssertions, resolve_unevaluated
+from maskwright.grammar.shape.unevaluated import ResolvedAssertions
 from maskwright.limits import Limits, Work
 from tests.bounds import counted_calls
 from tests.grammar.shape.semantics import VALUES, fits, schema
@@ -70,7 +70,7 @@ def test_a_schema_without_it_is_left_alone() -> None:
 def test_options_of_which_one_holds_are_not_multiplied() -> None:
     """Thirty options are thirty cases of `oneOf`, and 2 to the power of 30 subsets."""
     options = [{"properties": {f"p{at}": True}} for at in range(30)]
-    (union,) = resolve_unevaluated(schema({"oneOf": options, **NONE}))
+    (union,) = ResolvedAssertions().assertions(schema({"oneOf": options, **NONE}))
     assert len(union.options) == 30  # type: ignore[union-attr]
 
 
@@ -79,14 +79,14 @@ def test_too_many_cases_are_refused(option: Json) -> None:
     root = schema({"properties": {"x": {"anyOf": [option] * 20, **NONE}}})
     inner = root.assertions[0].named["x"]  # type: ignore[union-attr]
     with pytest.raises(LimitError, match="fewer branches") as raised:
-        resolve_unevaluated(inner, Limits(alternatives=100))
+        ResolvedAssertions(Limits(alternatives=100)).assertions(inner)
     assert (raised.value.limit, raised.value.pointer) == ("alternatives", "/properties/x")
 
 
 def test_options_without_values_are_counted_too() -> None:
     """They make no cases, so that only the count of work ends the search."""
     with counted_calls() as calls, Work(Limits(work=10_000)), pytest.raises(LimitError) as raised:
-        resolve_unevaluated(schema({"anyOf": [False] * 40, **NONE}))
+        ResolvedAssertions().assertions(schema({"anyOf": [False] * 40, **NONE}))
     assert raised.value.limit == "work"
     assert calls.count < 10 * 10_000
 
@@ -95,7 +95,7 @@ def test_too_many_cases_are_refused_before_any_are_made() -> None:
     options = [{"properties": {f"p{at}": True}} for at in range(13)]
     root = schema({"anyOf": options, "unevaluatedProperties": False})
     with counted_calls() as calls, pytest.raises(LimitError):
-        resolve_unevaluated(root)
+        ResolvedAssertions().assertions(root)
     assert calls.count < 500
 
 
@@ -103,7 +103,7 @@ def test_the_cases_of_an_option_are_made_once() -> None:
     options = [{"allOf": [{"properties": {f"p{at}": True}}] * 10} for at in range(8)]
     root = schema({"anyOf": options, "unevaluatedProperties": False})
     with counted_calls() as calls:
-        (union,) = resolve_unevaluated(root)
+        (union,) = ResolvedAssertions().assertions(root)
     assert isinstance(union, AnyOf)
     assert len(union.options) == 2**8 - 1
     assert calls.count < 20_000

@@ -304,7 +304,7 @@ def _kinds() -> dict[_CharacterKind, Ranges]:
     for low, high in charset.complement(whole):
         for point in range(low, min(high, 0x1FFFF) + 1):
             character = chr(point)
-            if _is_valid(character) and not (point in _ACCENTS and character in _pairs().after):
+            if _is_valid(character) and not (point in _ACCENTS and character in _pairs()[0]):
                 by_kind.setdefault(_kind(character), []).append((point, point))
     return {kind: charset.normal(ranges) for kind, ranges in by_kind.items()}
 
@@ -328,31 +328,26 @@ def _is_valid(character: str) -> bool:
 def _kind(character: str) -> _CharacterKind:
     bidi = unicodedata.bidirectional(character)
     name = unicodedata.name(character, "")
-    order, pairs = unicodedata.combining(character), _pairs()
+    order, (after, before) = unicodedata.combining(character), _pairs()
     return _CharacterKind(
         named=character if character in _NAMED else "",
         cost=1 if character < "\x80" else _COST,
         bidi="R" if bidi == "AL" else bidi if bidi in ("L", "R", "AN", "EN", "NSM") else "N",
         mark=unicodedata.category(character).startswith("M"),
         order=order if not order or order in _ORDERED else _OTHER_MARK,
-        composes=character in pairs.after,
-        base=character in pairs.before,
+        composes=character in after,
+        base=character in before,
         script=next((script for prefix, script in _SCRIPTS if name.startswith(prefix)), ""),
         joins_left=character in _JOINS_LEFT,
         joining="join" if character in _JOINS_RIGHT else "no join",
     )
 
 
-class _Pairs(Acyclic):
-    """The characters that normalisation composes, two into one: `after`, with some character before
-    it; `before`, with one of `after` that isn't an accent, also where it is a part of another."""
-
-    after: frozenset[str]
-    before: frozenset[str]
-
-
 @cache
-def _pairs() -> _Pairs:
+def _pairs() -> tuple[frozenset[str], frozenset[str]]:
+    """The characters that normalisation composes, two into one: those with some character before
+    them; and those with one of these that isn't an accent after them, also where they are a part
+    of another character."""
     after: set[str] = set()
     before: set[str] = set()
     for point in range(0x80, 0x1E000):
@@ -368,4 +363,4 @@ def _pairs() -> _Pairs:
         chr(point) for point in range(0x80, 0x1E000) if unicodedata.decomposition(chr(point))
     )
     before.update(each for each in composed if not before.isdisjoint(normalize("NFD", each)))
-    return _Pairs(frozenset(after), frozenset(before))
+    return frozenset(after), frozenset(before)

@@ -65,18 +65,13 @@ EVERYTHING: Final = Interval()
 
 def joint(intervals: Iterable[Interval]) -> Interval:
     """The intersection of intervals."""
-    low: tuple[Decimal, bool] | None = None
-    high: tuple[Decimal, bool] | None = None
+    lows: list[tuple[Decimal, bool]] = []
+    highs: list[tuple[Decimal, bool]] = []
     for each in intervals:
         if each.low is not None:
-            bound = (each.low, each.low_open)
-            low = bound if low is None else max(low, bound)
+            lows.append((each.low, each.low_open))
         if each.high is not None:
-            bound = (each.high, not each.high_open)
-            high = bound if high is None else min(high, bound)
-    return Interval(
-        low=None if low is None else low[0],
-        high=None if high is None else high[0],
-        low_open=low is not None and low[1],
-        high_open=high is not None and not high[1],
-    )
+            highs.append((each.high, not each.high_open))
+    low, low_open = max(lows, default=(None, False))
+    high, high_closed = min(highs, default=(None, True))
+    return Interval(low, high, low_open, not high_closed)

@@ -43,7 +43,7 @@ def closed(
         value if name in listed or any(contains(each, name) for each in languages) else NEVER
         for name, value in zip(shape.names, shape.values, strict=True)
     )
-    if shape.least > sum(not _is_never(value) for value in values):
+    if shape.least > sum(not any(schema.never for schema in value) for value in values):
         return shape
     places = [at for at, each in enumerate(shape.languages) if each in languages]
 
@@ -51,10 +51,6 @@ def closed(
         return shape.others(mask) if any(mask[at] for at in places) else NEVER
 
     return replace(shape, values=values, others=others)
-
-
-def _is_never(value: Conjunction) -> bool:
-    return any(schema.never for schema in value)
 
 
 def _listed(shape: ObjectShape, some: Sequence[SomeMember]) -> tuple[set[str], set[Regular]]:

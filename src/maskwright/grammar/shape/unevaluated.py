@@ -53,14 +53,85 @@ class ResolvedAssertions:
             return schema.assertions
         resolved = self._resolved.get(schema)
         if resolved is None:
-            resolved = self._resolved[schema] = resolve_unevaluated(schema, self._limits)
+            options = (Schema(schema.pointer, case.assertions) for case in self._cases(schema))
+            resolved = self._resolved[schema] = (AnyOf(tuple(options)),)
         return resolved
 
+    def _cases(self, schema: Schema) -> list[_Case]:
+        """The cases in which a schema holds, its own `Unevaluated` applied to each of them."""
+        if schema.never:
+            return []
+        cases = [_Case()]
+        for assertion in schema.assertions:
+            if isinstance(assertion, Unevaluated):
+                continue
+            options = self._cases_of_assertion(assertion, schema)
+            if len(cases) * len(options) > self._limits.alternatives:
+                raise self._too_many_cases(schema)
+            cases = _products(cases, options)
+        for assertion in schema.assertions:
+            if isinstance(assertion, Unevaluated):
+                apply = _apply_to_members if assertion.kind == "properties" else _apply_to_items
+                cases = [apply(case, assertion.schema) for case in cases]
+        return cases
 
-def resolve_unevaluated(schema: Schema, limits: Limits = DEFAULT_LIMITS) -> tuple[Assertion, ...]:
-    """The assertions of `schema` as one union of cases, without `Unevaluated`."""
-    options = (Schema(schema.pointer, case.assertions) for case in _cases(schema, limits))
-    return (AnyOf(tuple(options)),)
+    def _cases_of_assertion(self, assertion: Assertion, schema: Schema) -> list[_Case]:
+        """The cases in which one assertion of `schema` holds."""
+        match assertion:
+            case Properties(named=named, patterns=patterns, covers_all=covers_all):
+                languages = tuple(language for language, _ in patterns)
+                return [_Case((assertion,), tuple(named), languages, covers_all)]
+            case Items(prefix=prefix, covers_all=covers_all):
+                return [_Case((assertion,), items=len(prefix), every_item=covers_all)]
+            case Contains(schema=contained):
+                return [_Case((assertion,), contained=(contained,))]
+            case AllOf(parts=parts):
+                cases = [_Case()]
+                for part in parts:
+                    cases = _products(cases, self._cases(part))
+                return cases
+            case AnyOf(options=options):
+                return self._cases_of_options(options, schema, exactly_one=False)
+            case OneOf(options=options):
+                return self._cases_of_options(options, schema, exactly_one=True)
+            case If(condition=condition, then=then, otherwise=otherwise):
+                held = _products(self._cases(condition), self._cases(then))
+                failed = _products([_failed(condition)], self._cases(otherwise))
+                return held + failed
+            case _:
+                return [_Case((assertion,))]
+
+    def _cases_of_options(
+        self, options: tuple[Schema, ...], schema: Schema, *, exactly_one: bool
+    ) -> list[_Case]:
+        """All ways in which some of the options hold and the others do not."""
+        held = [self._cases(option) for option in options]
+        if (
+            not exactly_one
+            and prod(1 + len(cases) for cases in held) - 1 > self._limits.alternatives
+        ):
+            raise self._too_many_cases(schema)
+        failed = [_failed(option) for option in options]
+        cases: list[_Case] = []
+        for ways in _ways_of_one(options) if exactly_one else _ways(len(options)):
+            spend(len(ways))
+            way = [_Case()]
+            for at, holds in ways.items():
+                way = _products(way, held[at] if holds else [failed[at]])
+            cases += way
+            if len(cases) > self._limits.alternatives:
+                raise self._too_many_cases(schema)
+        return cases
+
+    def _too_many_cases(self, schema: Schema) -> LimitError:
+        return LimitError(
+            "'unevaluatedProperties' or 'unevaluatedItems' has to distinguish more than"
+            f" {self._limits.alternatives:,} cases",
+            limit="alternatives",
+            value=self._limits.alternatives,
+            construct=Construct.schema(schema.pointer),
+            way_out="use fewer branches in the keywords beside it",
+        )
 
 
 class _Case(Immutable):
@@ -89,38 +160,8 @@ class _Case(Immutable):
         )
 
 
-def _cases(schema: Schema, limits: Limits) -> list[_Case]:
-    """The cases in which a schema holds, its own `Unevaluated` applied to each of them."""
-    if schema.never:
-        return []
-    cases = [_Case()]
-    for assertion in schema.assertions:
-        if isinstance(assertion, Unevaluated):
-            continue
-        options = _cases_of_assertion(assertion, schema, limits)
-        if len(cases) * len(options) > limits.alternatives:
-            raise _too_many_cases(schema, limits)
-        cases = _products(cases, options)
-    for assertion in schema.assertions:
-        if isinstance(assertion, Unevaluated):
-            apply = _apply_to_members if assertion.kind == "properties" else _apply_to_items
-            cases = [apply(case, assertion.schema) for case in cases]
-    return cases
-
-
 def _products(left: list[_Case], right: list[_Case]) -> list[_Case]:
     return [one.joined(other) for one, other in product(left, right)]
-
-
-def _too_many_cases(schema: Schema, limits: Limits) -> LimitError:
-    return LimitError(
-        "'unevaluatedProperties' or 'unevaluatedItems' has to distinguish more than"
-        f" {limits.alternatives:,} cases",
-        limit="alternatives",
-        value=limits.alternatives,
-        construct=Construct.schema(schema.pointer),
-        way_out="use fewer branches in the keywords beside it",
-    )
 
 
 def _apply_to_members(case: _Case, schema: Schema) -> _Case:
@@ -147,56 +188,9 @@ def _apply_to_items(case: _Case, schema: Schema) -> _Case:
     return replace(case, assertions=(*case.assertions, items), every_item=True)
 
 
-def _cases_of_assertion(assertion: Assertion, schema: Schema, limits: Limits) -> list[_Case]:
-    """The cases in which one assertion of `schema` holds."""
-    match assertion:
-        case Properties(named=named, patterns=patterns, covers_all=covers_all):
-            languages = tuple(language for language, _ in patterns)
-            return [_Case((assertion,), tuple(named), languages, covers_all)]
-        case Items(prefix=prefix, covers_all=covers_all):
-            return [_Case((assertion,), items=len(prefix), every_item=covers_all)]
-        case Contains(schema=contained):
-            return [_Case((assertion,), contained=(contained,))]
-        case AllOf(parts=parts):
-            cases = [_Case()]
-            for part in parts:
-                cases = _products(cases, _cases(part, limits))
-            return cases
-        case AnyOf(options=options):
-            return _cases_of_options(options, schema, limits, exactly_one=False)
-        case OneOf(options=options):
-            return _cases_of_options(options, schema, limits, exactly_one=True)
-        case If(condition=condition, then=then, otherwise=otherwise):
-            held = _products(_cases(condition, limits), _cases(then, limits))
-            failed = _products([_failed(condition)], _cases(otherwise, limits))
-            return held + failed
-        case _:
-            return [_Case((assertion,))]
-
-
 def _failed(schema: Schema) -> _Case:
     """The case in which a schema doesn't hold: then it evaluates nothing."""
     return _Case((AllOf((negated(schema),)),))
-
-
-def _cases_of_options(
-    options: tuple[Schema, ...], schema: Schema, limits: Limits, *, exactly_one: bool
-) -> list[_Case]:
-    """All ways in which some of the options hold and the others do not."""
-    held = [_cases(option, limits) for option in options]
-    if not exactly_one and prod(1 + len(cases) for cases in held) - 1 > limits.alternatives:
-        raise _too_many_cases(schema, limits)
-    failed = [_failed(option) for option in options]
-    cases: list[_Case] = []
-    for ways in _ways_of_one(options) if exactly_one else _ways(len(options)):
-        spend(len(ways))
-        way = [_Case()]
-        for at, holds in ways.items():
-            way = _products(way, held[at] if holds else [failed[at]])
-        cases += way
-        if len(cases) > limits.alternatives:
-            raise _too_many_cases(schema, limits)
-    return cases
 
 
 def _ways(count: int) -> Iterator[dict[int, bool]]:

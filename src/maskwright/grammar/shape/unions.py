@@ -280,7 +280,10 @@ class Branches:
         where that closes no object, and changes the order of no names."""
         closes = self._closing.get(conjunction)
         if closes is None:
-            closes = self._closing[conjunction] = place_of(conjunction, _closes) is not None
+            closing = place_of(
+                conjunction, lambda each: isinstance(each, Properties) and each.closes is True
+            )
+            closes = self._closing[conjunction] = closing is not None
         if closes or not self._ordered:
             return not closes
         naming = [each for each in branch.assertions if isinstance(each, Properties) and each.named]
@@ -456,9 +459,10 @@ class Branches:
         if known is None:
             alive = (option for option in negation.options if not option.never)
             options = [self._resolved.assertions(option) for option in alive]
-            known = any(all(_has_type(each, kind) for each in option) for option in options) and (
-                kind != "object" or all(_names_nothing(each) for each in chain(*options))
-            )
+            known = any(
+                all(isinstance(each, TypeIs) and kind in each.types for each in option)
+                for option in options
+            ) and (kind != "object" or all(_names_nothing(each) for each in chain(*options)))
             self._met[hide((negation, kind))] = known
         return known
 
@@ -523,11 +527,6 @@ class Branches:
         return [each for each in assertions if not is_met(each)]
 
 
-def _has_type(assertion: Assertion, kind: str) -> bool:
-    """Whether all that an assertion says is a type, and that it is this one."""
-    return isinstance(assertion, TypeIs) and kind in assertion.types
-
-
 def _names_nothing(assertion: Assertion) -> bool:
     """Whether an assertion is surely not about members that it names."""
     if isinstance(assertion, AllOf):
@@ -540,11 +539,6 @@ def _has_to_be_met(assertion: SomeMember, required: set[str]) -> bool:
     if assertion.patterns or len(assertion.named) != 1:
         return False
     return required.issuperset((*assertion.named, *assertion.absent))
-
-
-def _closes(assertion: Assertion) -> bool:
-    """Whether an assertion closes objects although it says nothing of other members."""
-    return isinstance(assertion, Properties) and assertion.closes is True
 
 
 def _named_by(assertion: Assertion) -> Iterable[str]:
