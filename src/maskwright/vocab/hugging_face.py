@@ -19,36 +19,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, assert_never, cast
+from functools import partial
+from typing import Any, Protocol, TypeAlias, cast
 
 from maskwright.errors import InputError
-from maskwright.immutable import Acyclic, Immutable
+from maskwright.immutable import Immutable
 
-
-class ByteLevel(Acyclic):
-    """The alphabet of GPT-2: each byte is written as one printable character."""
-
-
-class ByteFallback(Acyclic):
-    """A piece like `<0xAB>` stands for one byte."""
-
-
-class Replace(Acyclic):
-    """A string stands for another one, such as U+2581 for the space."""
-
-    old: str
-    new: str
-
-
-class WordPiece(Acyclic):
-    """A piece that begins with `prefix` continues a word; `cleanup` removes spaces before
-    punctuation."""
-
-    prefix: str
-    cleanup: bool
-
-
-DecoderStep = ByteLevel | ByteFallback | Replace | WordPiece
+DecoderStep: TypeAlias = Callable[[str], str | bytes]
+"""Returns what a step makes of a piece: another piece, or the bytes for which it stands."""
 
 
 def parse_decoder(decoder: Mapping[str, Any] | None) -> tuple[DecoderStep, ...]:
@@ -69,20 +47,20 @@ def parse_decoder(decoder: Mapping[str, Any] | None) -> tuple[DecoderStep, ...]:
             case {"type": "Strip", "stop": 0} if fused:
                 pass  # affects only the beginning of a text
             case {"type": "ByteLevel"} if not fused:
-                steps.append(ByteLevel())
+                steps.append(_from_byte_alphabet)
                 fused = True
             case {"type": "ByteFallback"} if not fused:
-                steps.append(ByteFallback())
+                steps.append(_from_fallback)
             case {"type": "Replace", "pattern": {"String": str(old)}, "content": str(new)} if (
                 not fused
             ):
-                steps.append(Replace(old, new))
+                steps.append(partial(_replaced, [(old, new)]))
             case {"type": "Metaspace", "replacement": str(old)} if not fused:
-                steps.append(Replace(old, " "))
+                steps.append(partial(_replaced, [(old, " ")]))
             case {"type": "WordPiece", "prefix": str(prefix), "cleanup": bool(cleanup)} if (
                 not fused
             ):
-                steps.append(WordPiece(prefix, cleanup))
+                steps.append(partial(_from_word_piece, prefix, _CLEANUP if cleanup else ()))
             case _:
                 raise InputError(
                     f"the tokenizer's decoder step {dict(step)} is not supported: byte-level, "
@@ -102,22 +80,10 @@ def _flat(decoder: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 def piece_bytes(piece: str, steps: Sequence[DecoderStep]) -> bytes:
     """Return the bytes that the decoder appends for `piece` to a text that has already begun."""
     for step in steps:
-        match step:
-            case ByteLevel():
-                return _from_byte_alphabet(piece)
-            case ByteFallback():
-                if _FALLBACK.fullmatch(piece):
-                    return bytes([int(piece[3:5], 16)])
-            case Replace(old, new):
-                piece = piece.replace(old, new)
-            case WordPiece(prefix, cleanup):
-                joins = piece.startswith(prefix)
-                piece = piece[len(prefix) :] if joins else " " + piece
-                if cleanup:
-                    for old, new in _CLEANUP:
-                        piece = piece.replace(old, new)
-            case _:
-                assert_never(step)
+        made = step(piece)
+        if isinstance(made, bytes):
+            return made
+        piece = made
     return piece.encode()
 
 
@@ -132,12 +98,30 @@ def _byte_alphabet() -> dict[str, int]:
 
 
 def _from_byte_alphabet(piece: str) -> bytes:
-    """Return the bytes of a piece. A piece with any other character is an added token, which is
-    plain text."""
+    """The alphabet of GPT-2: each byte is written as one printable character. A piece with any
+    other character is an added token, which is plain text."""
     try:
         return bytes([_BYTE_ALPHABET[character] for character in piece])
     except KeyError:
         return piece.encode()
+
+
+def _from_fallback(piece: str) -> str | bytes:
+    """A piece like `<0xAB>` stands for one byte."""
+    return bytes([int(piece[3:5], 16)]) if _FALLBACK.fullmatch(piece) else piece
+
+
+def _replaced(changes: Iterable[tuple[str, str]], piece: str) -> str:
+    """Strings stand for others, such as U+2581 for the space."""
+    for old, new in changes:
+        piece = piece.replace(old, new)
+    return piece
+
+
+def _from_word_piece(prefix: str, cleanup: Iterable[tuple[str, str]], piece: str) -> str:
+    """A piece that begins with `prefix` continues a word; others begin one."""
+    continues = piece.startswith(prefix)
+    return _replaced(cleanup, piece[len(prefix) :] if continues else " " + piece)
 
 
 _BYTE_ALPHABET = _byte_alphabet()
@@ -201,12 +185,8 @@ def read_tokenizer(tokenizer: object) -> ReadTokenizer:
     if not pieces:
         raise InputError("the tokenizer's vocabulary is empty", param="tokenizer")
     steps = parse_decoder(description["decoder"])
-    special = frozenset(
-        [
-            *_special(description, backend),
-            *cast(list[int], getattr(tokenizer, "all_special_ids", [])),
-        ]
-    )
+    more = cast(list[int], getattr(tokenizer, "all_special_ids", []))
+    special = frozenset([*_special(description, backend), *more])
 
     def text(token_id: int) -> bytes:
         piece = pieces.get(token_id, "")
