@@ -27,14 +27,15 @@ def test_history_is_of_the_last(lengths: list[int], done: int, cap: int) -> None
     last = sorted(lengths[-WINDOW:])
     if len(last) < ENOUGH:
         assert history.reserved(cap) == cap
-        assert history.to_come(done, cap) == max(1, cap - done)
+        assert history.expected(cap) == cap
+        assert history.to_come(done, cap, 0.5) == max(1, cap - done)
         return
     reserved = history.reserved(10**6)
     assert sum(length <= reserved for length in last) >= 0.95 * len(last)
     assert sum(length < reserved for length in last) < 0.95 * len(last)
-    longer = [length - done for length in last if length > done]
-    mean = sum(longer) / len(longer) if longer else 1.0
-    assert history.to_come(done, 10**6) == pytest.approx(max(1.0, mean))
+    assert history.expected(10**6) == pytest.approx(sum(last) / len(last))
+    longer = [length - done for length in last if length > done] or [1]
+    assert history.to_come(done, 10**6, 0.0) == longer[0]
     assert history.computed == pytest.approx(0.6)
 
 
@@ -48,24 +49,9 @@ def test_nearly_all_answers_fit_into_what_is_reserved(cap: int, expected: int) -
     assert TENS.reserved(cap) == expected
 
 
-@pytest.mark.parametrize(
-    ("done", "cap", "expected"),
-    [
-        (0, 1000, 205.0),
-        (0, 100, 100.0),  # no more than its cap
-        (5, 1000, 200.0),
-        (10, 1000, 200.0),  # which no answer of 10 was longer than
-        (200, 1000, 105.0),
-        (390, 1000, 10.0),
-        (395, 1000, 5.0),
-        (399, 1000, 1.0),
-        (400, 1000, 1.0),  # longer than all: nothing is known
-        (950, 1000, 1.0),
-        (1000, 1000, 1.0),
-    ],
-)
-def test_the_mean_of_what_is_to_come(done: int, cap: int, expected: float) -> None:
-    assert TENS.to_come(done, cap) == expected
+@pytest.mark.parametrize(("cap", "expected"), [(1000, 205.0), (100, 100.0), (0, 1.0)])
+def test_the_mean_is_expected_and_no_more_than_the_cap(cap: int, expected: float) -> None:
+    assert TENS.expected(cap) == expected
 
 
 @pytest.mark.parametrize(
@@ -78,24 +64,29 @@ def test_the_mean_of_what_is_to_come(done: int, cap: int, expected: float) -> No
         (200, 1000, 0.0, 10),
         (200, 1000, 0.5, 110),
         (205, 1000, 0.5, 105),
-        (400, 1000, 0.5, 1.0),
+        (10, 1000, 0.0, 10),  # an answer of 10 isn't longer
+        (395, 1000, 0.5, 5),
+        (399, 1000, 0.5, 1),
+        (400, 1000, 0.5, 1.0),  # longer than all: nothing is known
+        (950, 1000, 0.5, 1.0),
+        (1000, 1000, 0.5, 1.0),
     ],
 )
 def test_of_several_answers_one_ends_soon_and_one_late(
     done: int, cap: int, share: float, expected: float
 ) -> None:
-    assert TENS.one_to_come(done, cap, share) == expected
+    assert TENS.to_come(done, cap, share) == expected
 
 
 def test_little_says_nothing() -> None:
     """Until there is enough, a request is taken by its cap, and its prompt as a whole."""
     history = history_of(*[5] * (ENOUGH - 1))
-    assert (history.reserved(70), history.to_come(20, 70)) == (70, 50)
-    assert history.one_to_come(20, 70, 0.5) == 50
-    assert (history.to_come(70, 70), history.one_to_come(70, 70, 0.5)) == (1, 1)
+    assert (history.reserved(70), history.expected(70)) == (70, 70)
+    assert history.to_come(20, 70, 0.5) == 50
+    assert (history.expected(0), history.to_come(70, 70, 0.5)) == (1, 1)
     assert history.computed == 1.0
     history.note(output=5, steps=5, prompt=10, cached=0)
-    assert (history.reserved(70), history.to_come(1, 70)) == (5, 4)
+    assert (history.reserved(70), history.expected(70), history.to_come(1, 70, 0.5)) == (5, 5, 4)
 
 
 def test_tokens_a_step_and_cached_prompts() -> None:

@@ -11,11 +11,10 @@ from __future__ import annotations
 import heapq
 import math
 import threading
-from bisect import bisect_right, insort
+from bisect import bisect_right
 from collections import deque
 from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Final, NamedTuple
 
 from msgspec import Struct
@@ -201,21 +200,17 @@ class History:
     requests of one class that came to their own end."""
 
     def __init__(self) -> None:
-        self._last: deque[tuple[int, int, int, int]] = deque()
+        self._last: deque[tuple[int, int, int, int]] = deque(maxlen=WINDOW)
         self._lengths: list[int] = []
-        self._longer: list[int] | None = None
-        self._steps = self._tokens = self._prompt = self._cached = 0
+        self._tokens = self._steps = self._prompt = self._cached = 0
 
     def note(self, *, output: int, steps: int, prompt: int, cached: int) -> None:
         """Add a request with `prompt` prompt tokens (`cached` of them were in the cache) and an
         answer of `output` tokens in `steps` steps."""
-        if len(self._last) == WINDOW:
-            self._count(*self._last[0], sign=-1)
-            self._lengths.remove(self._last.popleft()[0])
         self._last.append((output, steps, prompt, cached))
-        self._count(output, steps, prompt, cached, sign=1)
-        insort(self._lengths, output)
-        self._longer = None
+        columns = list(zip(*self._last, strict=True))
+        self._lengths = sorted(columns[0])
+        self._tokens, self._steps, self._prompt, self._cached = map(sum, columns)
 
     def reserved(self, cap: int) -> int:
         """Tokens to reserve for an answer of at most `cap` tokens: the 95th percentile of the
@@ -224,21 +219,19 @@ class History:
             return cap
         return min(cap, self._lengths[-(-len(self._lengths) * PERCENT // 100) - 1])
 
-    def to_come(self, done: int, cap: int) -> float:
-        """Expected further tokens of an answer of at most `cap` tokens that has `done` already:
-        the mean over the longer answers seen, or all that are allowed if too few were seen; at
-        least 1."""
-        most = max(1, cap - done)
+    def expected(self, cap: int) -> float:
+        """Expected tokens of an answer of at most `cap` tokens: the mean of the lengths seen, or
+        all that are allowed if too few were seen; at least 1."""
+        most = max(1, cap)
         if len(self._lengths) < ENOUGH:
             return most
-        if self._longer is None:
-            self._longer = [0, *accumulate(reversed(self._lengths))]
-        count = len(self._lengths) - bisect_right(self._lengths, done)
-        return max(1.0, min(most, self._longer[count] / count - done)) if count else 1.0
+        return max(1.0, min(most, self._tokens / len(self._lengths)))
 
-    def one_to_come(self, done: int, cap: int, share: float) -> float:
-        """As `to_come`, but the quantile `share` of the longer answers instead of their mean, so
-        that several running answers are expected to end one after another, not all at one time."""
+    def to_come(self, done: int, cap: int, share: float) -> float:
+        """Expected further tokens of an answer of at most `cap` tokens that has `done` already: by
+        the quantile `share` of the longer answers seen, so that several running answers are
+        expected to end one after another, not all at one time; all that are allowed if too few
+        were seen; at least 1."""
         most = max(1, cap - done)
         if len(self._lengths) < ENOUGH:
             return most
@@ -256,12 +249,6 @@ class History:
     def computed(self) -> float:
         """The expected share of a prompt that is not in the cache and has to be computed."""
         return 1 - self._cached / self._prompt if len(self._last) >= ENOUGH else 1.0
-
-    def _count(self, output: int, steps: int, prompt: int, cached: int, *, sign: int) -> None:
-        self._tokens += sign * output
-        self._steps += sign * steps
-        self._prompt += sign * prompt
-        self._cached += sign * cached
 
 
 UNKNOWN_SECONDS: Final = 1.0
@@ -380,7 +367,7 @@ class Gate:
             claim.rank,
             claim.client,
             prompt=max(1.0, history.computed * claim.prompt),
-            output=history.to_come(0, claim.cap),
+            output=history.expected(claim.cap),
             a_step=history.a_step,
             positions=self._reserved(claim),
             running=False,
@@ -409,7 +396,7 @@ class Gate:
         pending = sequence.pending
         return self._waiting(claim)._replace(
             prompt=float(pending) if pending > SHORT else 0.0,
-            output=self._history[claim.rank].one_to_come(done, claim.cap, share),
+            output=self._history[claim.rank].to_come(done, claim.cap, share),
             running=True,
         )
 
