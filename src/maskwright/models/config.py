@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal, cast, get_args
 
 from maskwright.errors import InputError
 from maskwright.immutable import Immutable
@@ -16,12 +16,7 @@ from maskwright.json_faults import json_reason
 Architecture = Literal[
     "LlamaForCausalLM", "MistralForCausalLM", "Qwen2ForCausalLM", "Qwen3ForCausalLM"
 ]
-ARCHITECTURES: tuple[Architecture, ...] = (
-    "LlamaForCausalLM",
-    "MistralForCausalLM",
-    "Qwen2ForCausalLM",
-    "Qwen3ForCausalLM",
-)
+ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
 
 KV_HEADS: Mapping[Architecture, int] = {
     "MistralForCausalLM": 8,
@@ -92,13 +87,12 @@ class ModelConfig:
     def parameters(self) -> int:
         """The number of parameters, shared ones counted once."""
         queries, keys = self.heads * self.head_dim, self.kv_heads * self.head_dim
-        attention = 2 * self.hidden * (queries + keys)
+        products = sum(outputs * inputs for outputs, inputs in self.product_sizes)
         biases = self.qkv_bias * (queries + 2 * keys) + self.output_bias * self.hidden
         biases += self.mlp_bias * (2 * self.intermediate + self.hidden)
         norms = 2 * self.hidden + self.qk_norm * 2 * self.head_dim
-        layer = attention + 3 * self.hidden * self.intermediate + biases + norms
         embeddings = self.vocab_size * self.hidden * (1 if self.tied_embeddings else 2)
-        return embeddings + self.layers * layer + self.hidden
+        return embeddings + self.layers * (products + biases + norms) + self.hidden
 
 
 def read_config(directory: Path) -> dict[str, Any]:
@@ -143,14 +137,13 @@ def parse_config(raw: Mapping[str, Any]) -> ModelConfig:
 
 def _parse(raw: Mapping[str, Any]) -> ModelConfig:
     architecture = _architecture(raw)
-    _refuse(raw, "hidden_act", (None, "silu"))
-    _refuse(raw, "quantization_config", (None,))
+    for field, allowed in (("hidden_act", (None, "silu")), ("quantization_config", (None,))):
+        if raw.get(field) not in allowed:
+            raise unsupported(f"config.json: {field} {raw[field]!r} is not supported.")
     heads, layers = int(raw["num_attention_heads"]), int(raw["num_hidden_layers"])
+    llama, qwen3 = architecture == "LlamaForCausalLM", architecture == "Qwen3ForCausalLM"
     # Biases are fixed by the family, except in Llama and Qwen3, where the configuration decides.
-    attention_bias = bool(raw.get("attention_bias", False)) and architecture in {
-        "LlamaForCausalLM",
-        "Qwen3ForCausalLM",
-    }
+    attention_bias = (llama or qwen3) and bool(raw.get("attention_bias", False))
     return ModelConfig(
         architecture=architecture,
         vocab_size=int(raw["vocab_size"]),
@@ -159,7 +152,7 @@ def _parse(raw: Mapping[str, Any]) -> ModelConfig:
         layers=layers,
         heads=heads,
         kv_heads=int(raw.get("num_key_value_heads", KV_HEADS.get(architecture)) or heads),
-        head_dim=int(raw.get("head_dim") or _default_head_dim(raw, architecture, heads)),
+        head_dim=int(raw.get("head_dim") or (128 if qwen3 else int(raw["hidden_size"]) // heads)),
         max_positions=int(raw["max_position_embeddings"]),
         norm_eps=float(raw.get("rms_norm_eps", 1e-6)),
         rope=_rope(raw),
@@ -167,8 +160,8 @@ def _parse(raw: Mapping[str, Any]) -> ModelConfig:
         tied_embeddings=bool(raw.get("tie_word_embeddings", False)),
         qkv_bias=attention_bias or architecture == "Qwen2ForCausalLM",
         output_bias=attention_bias,
-        mlp_bias=architecture == "LlamaForCausalLM" and bool(raw.get("mlp_bias", False)),
-        qk_norm=architecture == "Qwen3ForCausalLM",
+        mlp_bias=llama and bool(raw.get("mlp_bias", False)),
+        qk_norm=qwen3,
     )
 
 
@@ -181,16 +174,6 @@ def _architecture(raw: Mapping[str, Any]) -> Architecture:
     raise unsupported(
         f"Architecture {shown} is not supported; supported are {', '.join(ARCHITECTURES)}."
     )
-
-
-def _refuse(raw: Mapping[str, Any], field: str, allowed: tuple[Any, ...]) -> None:
-    value = raw.get(field)
-    if value not in allowed:
-        raise unsupported(f"config.json: {field} {value!r} is not supported.")
-
-
-def _default_head_dim(raw: Mapping[str, Any], architecture: Architecture, heads: int) -> int:
-    return 128 if architecture == "Qwen3ForCausalLM" else int(raw["hidden_size"]) // heads
 
 
 def _rope(raw: Mapping[str, Any]) -> RopeConfig:
