@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeGuard
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:  # settings are checked before torch is imported
 MEMORY: Final = "Memory"
 BATCH: Final = "Batches and queues"
 DECODING: Final = "Decoding"
+_memory: Final = partial(option, group=MEMORY)
+_batch: Final = partial(option, group=BATCH)
+_decoding: Final = partial(option, group=DECODING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,127 +30,98 @@ class EngineConfig:
     """The settings of an engine, each described at its field. Raises `InputError` for an invalid
     one."""
 
-    block_size: int = option(
-        16, "Positions in a block of the key/value pool: 4, 8, 16, 32 or 64.", group=MEMORY
+    block_size: int = _memory(16, "Positions in a block of the key/value pool: 4, 8, 16, 32 or 64.")
+    kv_bytes: int = _memory(
+        256 * 2**20, "Memory for keys and values, such as 512MiB or 2GB.", is_size=True
     )
-    kv_bytes: int = option(
-        256 * 2**20,
-        "Memory for keys and values, such as 512MiB or 2GB.",
-        is_size=True,
-        group=MEMORY,
-    )
-    memory_fraction: float | None = option(
+    memory_fraction: float | None = _memory(
         None,
         "Share of the machine's memory, between 0 and 1, for weights, workspace, keys and values "
         "together; it replaces --kv-bytes.",
-        group=MEMORY,
     )
     """Blocks get what this share leaves after weights, workspace and reserve (see `Capacity`)."""
-    blocks: int | None = option(
-        None, "Number of blocks of keys and values. Default: what the memory holds.", group=MEMORY
+    blocks: int | None = _memory(
+        None, "Number of blocks of keys and values. Default: what the memory holds."
     )
-    kv_dtype: KvDtype = option(
+    kv_dtype: KvDtype = _memory(
         "auto",
         "Data type of keys and values: 'auto' is the model's own, the others are codes of eight "
         "bits with a scale for each token and head.",
-        group=MEMORY,
     )
     """Codes take less memory and change logits a little, but keep them independent of the
     schedule."""
-    prefix_cache: bool = option(
-        True, "Reuse keys and values where prompts begin with the same tokens.", group=MEMORY
+    prefix_cache: bool = _memory(
+        True, "Reuse keys and values where prompts begin with the same tokens."
     )
-    kv_host_bytes: int = option(
+    kv_host_bytes: int = _memory(
         0,
         "Host memory for blocks of keys and values that the prefix cache has no room for; 0 for "
         "none.",
         is_size=True,
-        group=MEMORY,
     )
-    kv_disk: Path | None = option(
+    kv_disk: Path | None = _memory(
         None,
         "Folder for blocks of ended requests, and others that memory has no room for. Servers of "
         "one machine may share it, and it outlasts them.",
-        group=MEMORY,
     )
-    kv_disk_bytes: int = option(
-        4 * 2**30, "Most bytes of the files in the folder of --kv-disk.", is_size=True, group=MEMORY
+    kv_disk_bytes: int = _memory(
+        4 * 2**30, "Most bytes of the files in the folder of --kv-disk.", is_size=True
     )
-    kv_policy: StorePolicy = option(
+    kv_policy: StorePolicy = _memory(
         "lru",
         "Which block of a full store goes next: the one not used for longest (lru), or the one "
         "used least often (lfu).",
-        group=MEMORY,
     )
     """See `EvictionOrder`."""
-    swap_bytes: int = option(
-        0, "Host memory for the blocks of preempted requests.", is_size=True, group=MEMORY
-    )
+    swap_bytes: int = _memory(0, "Host memory for the blocks of preempted requests.", is_size=True)
     """They are copied there if this takes less time than computing them again. On a CPU, more
     blocks use this memory better."""
-    adapter_bytes: int = option(
+    adapter_bytes: int = _memory(
         256 * 2**20,
         "Memory for adapters. Where it is full, the least recently used is dropped.",
         is_size=True,
-        group=MEMORY,
     )
-    max_running: int = option(64, "Most requests in a step.", group=BATCH)
-    max_batch_tokens: int = option(
-        512, "Most tokens in a step; longer prompts are computed in chunks.", group=BATCH
+    max_running: int = _batch(64, "Most requests in a step.")
+    max_batch_tokens: int = _batch(
+        512, "Most tokens in a step; longer prompts are computed in chunks."
     )
-    stall: float | None = option(
-        4.0,
-        "Longest step that computes prompts, in multiples of a step of decodes alone.",
-        group=BATCH,
+    stall: float | None = _batch(
+        4.0, "Longest step that computes prompts, in multiples of a step of decodes alone."
     )
     """It bounds the chunks; None for no bound."""
-    max_waiting: int = option(
-        256, "Most requests in the queue; further ones are answered 429.", group=BATCH
+    max_waiting: int = _batch(256, "Most requests in the queue; further ones are answered 429.")
+    max_context: int | None = _batch(
+        None, "Most tokens of prompt and answer together. Default: the model's limit."
     )
-    max_context: int | None = option(
-        None, "Most tokens of prompt and answer together. Default: the model's limit.", group=BATCH
+    reader_tokens: int = _batch(
+        256, "Tokens that a reader may be behind before its request is paused."
     )
-    reader_tokens: int = option(
-        256, "Tokens that a reader may be behind before its request is paused.", group=BATCH
-    )
-    reader_seconds: float = option(
-        60.0, "Seconds after which a paused request is ended.", group=BATCH
-    )
+    reader_seconds: float = _batch(60.0, "Seconds after which a paused request is ended.")
     classes: tuple[ServiceClass, ...] = CLASSES
     """The classes of service, the best one first."""
-    canonical: bool = option(
+    canonical: bool = _decoding(
         True,
         "Write text that the grammar forces in the tokenizer's own tokens, without asking the "
         "model for it.",
-        group=DECODING,
     )
-    drafts: int = option(
-        6,
-        "Most drafted tokens of a request in a step; 0 for no drafts. It doesn't change answers.",
-        group=DECODING,
+    drafts: int = _decoding(
+        6, "Most drafted tokens of a request in a step; 0 for no drafts. It doesn't change answers."
     )
     draft_model: LoadedModel | None = None
     """A smaller model with equal tokens, which proposes draft tokens where the lookup in the text
     finds none and drafting saves time."""
-    overlap: bool = option(
-        False, "Compute masks and texts while the model computes.", group=DECODING
-    )
-    device_steps: int | None = option(
+    overlap: bool = _decoding(False, "Compute masks and texts while the model computes.")
+    device_steps: int | None = _decoding(
         None,
         "Decode steps that the device computes by itself at each launch, where all running "
         "requests allow that; the next launch doesn't wait for their tokens. 0 for none. It "
         "doesn't change answers. Default: 1 on a GPU, 0 on a CPU.",
-        group=DECODING,
     )
-    graphs: bool = option(
-        True,
-        "On a GPU, record decode steps as CUDA graphs on first need, and replay them.",
-        group=DECODING,
+    graphs: bool = _decoding(
+        True, "On a GPU, record decode steps as CUDA graphs on first need, and replay them."
     )
-    threads: int | None = option(
-        None,
-        "CPU threads of the model. Default: torch's choice, at most 4 for a small model.",
-        group=DECODING,
+    threads: int | None = _decoding(
+        None, "CPU threads of the model. Default: torch's choice, at most 4 for a small model."
     )
 
     def __post_init__(self) -> None:
