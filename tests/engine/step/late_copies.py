@@ -11,8 +11,6 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from maskwright.engine.step.runner import CopyStream
-
 
 @dataclass
 class LateEvent:
@@ -36,10 +34,8 @@ class LateEvent:
         self.asked, self.ended = None, True
 
 
-class LateCopies(CopyStream):
+class LateCopies:
     """Begins copies that end late."""
-
-    beside_steps = True
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng

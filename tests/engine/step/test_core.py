@@ -65,7 +65,7 @@ class Harness:
             prefix_cache=config.prefix_cache,
             window=loaded.decoder.window,
             host_blocks=config.swap_bytes // loaded.decoder.block_bytes(config.block_size),
-            beside_steps=copy_stream is not None and copy_stream.beside_steps,
+            beside_steps=copy_stream is not None,
         )
         self.runner = Runner(
             loaded.decoder,

@@ -95,7 +95,7 @@ class Engine:
             window=loaded.decoder.window,
             host_blocks=self.capacity.host_blocks,
             swap_pays=step_times.swap_pays,
-            beside_steps=self._runner.copy_stream.beside_steps,
+            beside_steps=self._runner.copy_stream is not None,
         )
         self._post_step_work = PostStepWork(overlap=config.overlap)
         self.exchange = BlockExchange(scheduler.tables, self._runner)

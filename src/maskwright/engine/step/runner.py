@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import itertools
 import logging
-import time
 from collections.abc import Callable
 from collections.abc import Sequence as SequenceOf
 from dataclasses import replace
 from functools import partial
+from typing import Protocol
 
 import numpy as np
 import torch
@@ -60,47 +60,23 @@ from maskwright.sampling.device_rows import lay_out as lay_out_draws
 log = logging.getLogger(__name__)
 
 
-class CopyStream:
-    """Where blocks are copied between the model's pool and the host's: here at once.
-
-    On a CPU, copies are made at once. On a GPU they have a stream of their own beside that of the
-    steps, and memory of the host from which the GPU copies by itself, so that neither the host nor
-    a step waits for them. `beside_steps`: they may still run when `begin` returns, and copies of
-    two calls may end in any order.
-    """
-
-    beside_steps = False
+class CopyStream(Protocol):
+    """Where blocks are copied between the model's pool and the host's beside the steps."""
 
     def begin(self, copy: Callable[[], object]) -> CopyEvent:
-        """Make the copies that `copy` asks torch for, after what the steps so far have launched."""
-        begun = time.perf_counter()
-        copy()
-        return Ended(time.perf_counter() - begun)
+        """Make the copies that `copy` asks torch for, after what the steps so far have launched.
+        They may still run when this returns, and copies of two calls may end in any order."""
+        ...
 
 
-class Ended(Immutable):
-    """Copies that took `seconds` and have ended."""
-
-    seconds: float
-
-    def done(self) -> bool:
-        """True."""
-        return True
-
-    def wait(self) -> None:
-        """Return at once."""
-
-
-class CudaStream(CopyStream):
-    """Copies on a stream of their own on a GPU, call by call."""
-
-    beside_steps = True
+class CudaStream:
+    """The `CopyStream` of a GPU, which copies by itself from and to the host's memory, so that
+    neither the host nor a step waits."""
 
     def __init__(self, device: torch.device) -> None:
         self._stream = torch.cuda.Stream(device)
 
     def begin(self, copy: Callable[[], object]) -> CopyEvent:
-        """See `CopyStream`."""
         begun, ended = (torch.cuda.Event(enable_timing=True) for _ in range(2))
         self._stream.wait_stream(torch.cuda.current_stream(self._stream.device))
         with torch.cuda.stream(self._stream):
@@ -111,28 +87,26 @@ class CudaStream(CopyStream):
 
 
 class CudaEvent(Immutable):
-    """The time between two events of a stream."""
+    """The time between two events of a stream; see `CopyEvent`."""
 
     begun: torch.cuda.Event
     ended: torch.cuda.Event
 
     @property
     def seconds(self) -> float:
-        """See `CopyEvent`."""
         return self.begun.elapsed_time(self.ended) / 1000
 
     def done(self) -> bool:
-        """See `CopyEvent`."""
         return self.ended.query()
 
     def wait(self) -> None:
-        """See `CopyEvent`."""
         self.ended.synchronize()
 
 
-def open_copy_stream(device: torch.device) -> CopyStream:
-    """Return the stream for copies between the pools of a model on `device`."""
-    return CudaStream(device) if device.type == "cuda" else CopyStream()
+def open_copy_stream(device: torch.device) -> CopyStream | None:
+    """Return the stream for copies between the pools of a model on `device`; None where they are
+    made within steps, on a CPU."""
+    return CudaStream(device) if device.type == "cuda" else None
 
 
 class Runner:
@@ -262,6 +236,7 @@ class Runner:
                     move_blocks(self._host, self._pool, pairs)
         clear_blocks(self._pool, plan.fresh)
         for transfer in plan.transfers:
+            assert self.copy_stream is not None, "copies beside steps"
             pools = (self._host, self._pool) if transfer.inward else (self._pool, self._host)
             transfer.event = self.copy_stream.begin(partial(move_blocks, *pools, transfer.pairs))
 
