@@ -149,7 +149,10 @@ class Active(Row):
         if not tokens and self.complete:
             reason = FinishReason.GRAMMAR
         forced: list[int] = []
-        one_a_step = self.drafter is None or self._scores_tokens
+        request = self.request
+        # For scores the model has to compute an answer even if a grammar forces all of it.
+        scored = request.params.logprobs is not None or request.prompt_logprobs is not None
+        one_a_step = self.drafter is None or scored
         while reason is None and (run := self._next_run()):
             if one_a_step:
                 self._run = run
@@ -243,13 +246,6 @@ class Active(Row):
         left = self.left - len(tokens)
         self.matcher.ask(tokens, left, canonical=self.writes_forced_text, then=then)
 
-    @property
-    def _scores_tokens(self) -> bool:
-        """Whether scores are wanted, for which the model has to compute a prompt and an answer even
-        if a grammar forces all of it."""
-        request = self.request
-        return request.params.logprobs is not None or request.prompt_logprobs is not None
-
     # The matcher and the end --------------------------------------------------------------------
 
     @property
@@ -267,8 +263,10 @@ class Active(Row):
             with self._lock:
                 if self._closed:
                     return None
-                if self._missed:
-                    self._compare(token)
+                if self._missed and token == self._missed[0]:
+                    self._missed = self._missed[1:]
+                elif self._missed:  # without the limit there would be another token
+                    self.note_shortened()
                 stops = self._digested >= self.request.params.min_tokens
                 self._digested, self._last = self._digested + 1, token
                 self._unsent.append(token)
@@ -331,13 +329,6 @@ class Active(Row):
         """Whether it is still to be found out which token the limit changes first."""
         return self.shortened_at is None and not self._settled
 
-    def _compare(self, token: int) -> None:
-        """Compare the next output token with the one that there would be without the limit."""
-        if token == self._missed[0]:
-            self._missed = self._missed[1:]
-        else:
-            self.note_shortened()
-
     def _free_mask(self, mask: Mask, left: int) -> Mask | None:
         """The mask without the limit in place of `mask`, `left` tokens before it, if the token that
         it would give is to be compared."""
@@ -368,9 +359,9 @@ class Active(Row):
         text."""
         for number, token in enumerate(guesses):
             if not self._may_follow(token, self.left - number - 1):
-                self._go_back(number)
+                self.take_back(number)
                 return guesses[:number]
-        self._go_back(len(guesses))
+        self.take_back(len(guesses))
         return guesses
 
     def _guesses(self, drafter: LookBack, forced: list[int]) -> list[int]:
@@ -402,7 +393,8 @@ class Active(Row):
                 matcher.rollback(1)
         return fits
 
-    def _go_back(self, count: int) -> None:
+    def take_back(self, count: int) -> None:
+        """Roll the matcher back by `count` draft tokens; their masks stay."""
         if count and self.matcher is not None:
             self.matcher.rollback(count)
 
@@ -441,7 +433,7 @@ class Active(Row):
                 frees.append((number, free))
             if self.request.trace:
                 places.append(Place(matcher.row, matcher.state))
-        self._go_back(len(draft))
+        self.take_back(len(draft))
         seconds = time.perf_counter() - begin
         return Masks(tuple(words), count, hits, seconds, tuple(places), tuple(frees))
 
@@ -472,7 +464,7 @@ class Active(Row):
         try:
             mask = self._fill((), left)
         except Exception:
-            self._go_back(1)
+            self.take_back(1)
             raise
         self.masks = Masks(
             (*masks.words[: number + 1], *mask.words),
@@ -484,10 +476,6 @@ class Active(Row):
             ),
         )
         return mask
-
-    def take_back(self, count: int) -> None:
-        """Roll the matcher back by `count` draft tokens; their masks stay."""
-        self._go_back(count)
 
     def take_draft(self, guesses: list[int]) -> None:
         """Draft `guesses`, as far as the grammar allows them, and fill the masks."""
@@ -511,14 +499,7 @@ class Active(Row):
         at = self.shortened_at
         if reason is None and at is not None and at >= self._digested:
             at = None  # a token that is still to be processed
-        return Delta(text, tokens, final, None, scores, self._stop_of(reason), at)
-
-    def _stop_of(self, reason: FinishReason | None) -> str | int | None:
-        """The stop string or stop token that ended the output."""
-        match reason:
-            case FinishReason.STOP_STRING:
-                return self.emitter.stop
-            case FinishReason.STOP_TOKEN:
-                return self._last
-            case _:
-                return None
+        stop: str | int | None = self._last if reason is FinishReason.STOP_TOKEN else None
+        if reason is FinishReason.STOP_STRING:
+            stop = self.emitter.stop
+        return Delta(text, tokens, final, None, scores, stop, at)

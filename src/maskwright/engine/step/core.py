@@ -26,7 +26,6 @@ from maskwright.engine.request.generation import Generation
 from maskwright.engine.request.request import Delta, FinishReason, Request
 from maskwright.engine.request.wake_ups import WakeUps
 from maskwright.engine.schedule.batch_work import draft_pays
-from maskwright.engine.schedule.chunk import Chunk
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.step_time import StepTimeModel
@@ -208,6 +207,14 @@ class Core:
         active.note_end()
         self.finish(active.generation, last)
 
+    def _fail(self, active: Active, error: Exception) -> None:
+        """End a request with `error`, which is its grammar's if it isn't one of ours."""
+        if not isinstance(error, MaskwrightError):
+            ours = GenerationError(f"The grammar failed: {type(error).__name__}: {error}")
+            ours.__cause__ = error  # the log shows its traceback
+            error = ours
+        self._end(active.sequence.arrival, FinishReason.ERROR, error)
+
     # A step -------------------------------------------------------------------------------------
 
     def step(self) -> None:
@@ -216,7 +223,9 @@ class Core:
         after the forward is sampled."""
         self.watch.start()
         self.expire()
-        self._await_advances()
+        self.watch.lap("plan")
+        self._await(self._expects_advance)
+        self.watch.lap("sample")
         if self._decode_ahead():
             return
         self._guess()
@@ -225,12 +234,6 @@ class Core:
         logits = self._compute(plan)
         self._sample_all(plan, logits)
         self._note_step(plan, self.watch.now() - begun)
-
-    def _await_advances(self) -> None:
-        """Wait briefly for requests that are about to advance, for the plan."""
-        self.watch.lap("plan")
-        self._await(self._expects_advance)
-        self.watch.lap("sample")
 
     def _plan(self) -> StepPlan:
         """Plan a step, and note which requests it admits and preempts."""
@@ -279,9 +282,12 @@ class Core:
             place = "device" if runs_kernels(logits) else "host"
         others = self._plain.collect(plan.chunks, self._active, self._rare.held, place)
         with WakeUps.held():  # of requests whose text is published here
-            acts = self._sample_rare(others, logits)
+            sampled = self._rare.sample(others, logits)
+            now = self._clock()
+            acts: list[Act] = [(each.place, partial(self._choose, each, now)) for each in sampled]
             if logits is not None and len(self._plain):
-                acts += self._sample_plain(logits)
+                self._runner.draw_plain(logits, self._plain)
+                acts += self._take_on(self._clock())
             # In the order of the plan, in which blocks become free where requests end.
             for _, act in sorted(acts, key=operator.itemgetter(0)):
                 act()
@@ -365,8 +371,7 @@ class Core:
                     active.expect(found.tokens, found.rest)
                 drawn.append((active, found.tokens))
             else:
-                failed = active.sequence.arrival, FinishReason.ERROR, no_token(found.error)
-                acts.append((-1, partial(self._end, *failed)))
+                acts.append((-1, partial(self._fail, active, no_token(found.error))))
         self.scheduler.commit_ahead(active.sequence for active, _ in drawn)
         now = self._clock()
         acts += [(at, partial(self._go_on, *drawn[at], now)) for at in self._plain.land(drawn)]
@@ -406,8 +411,6 @@ class Core:
         """Whether a request may be about to advance: the plan waits for it. Not for one that has
         taken longer already, whose grammar may take seconds, nor for one whose grammar's process
         has been asked: all others would wait for the answer, which may come during the forward."""
-        if not self._advancing:
-            return False
         begin = time.perf_counter() - GRACE
         return any(at > begin for at in self._advancing.values())
 
@@ -438,7 +441,7 @@ class Core:
     def _act(self, number: int, active: Active, result: StepResult) -> None:
         match result:
             case Failed(error):
-                self._end(number, FinishReason.ERROR, _as_ours(error))
+                self._fail(active, error)
             case Prepared(masks):
                 active.masks = masks
                 self._note_masks(active, masks)
@@ -470,8 +473,8 @@ class Core:
         return decoding()
 
     def _score_prompts(self, plan: StepPlan, logits: Tensor) -> None:
-        """Score the tokens of prompts whose log-probabilities are wanted. A prompt is computed in
-        several steps; the last of them ends its scores."""
+        """Score the tokens of prompts whose log-probabilities are wanted, as far as they have been
+        computed."""
         row = 0
         for chunk in plan.chunks:
             row += chunk.rows
@@ -489,19 +492,6 @@ class Core:
             sequence.scored = end
             active.note_prompt(scores)
 
-    def _sample_rare(self, chunks: list[tuple[Chunk, int]], logits: Tensor | None) -> list[Act]:
-        """Sample the rows of `chunks`, each with the number of its first one, and rows that were
-        kept, as far as their masks are there; returns what is to be done with what was drawn."""
-        sampled = self._rare.sample(chunks, logits)
-        now = self._clock()
-        return [(each.place, partial(self._choose, each, now)) for each in sampled]
-
-    def _sample_plain(self, logits: Tensor) -> list[Act]:
-        """Sample the plain rows, and do what they need between two tokens; returns what is left to
-        be done."""
-        self._runner.draw_plain(logits, self._plain)
-        return self._take_on(self._clock())
-
     def _take_on(self, now: float) -> list[Act]:
         """Take the plain rows, whose tokens are there, on to the next token; returns what is left
         to be done."""
@@ -511,12 +501,12 @@ class Core:
             self.scheduler.tables.settle(sequence)
         for active in done.behind:
             self._pause(active)
-        acts: list[Act] = []
-        for place, active, tokens in done.left:
-            acts.append((place, partial(self._start, active, tokens)))
-        for place, active, error in done.failed:
-            failed = active.sequence.arrival, FinishReason.ERROR, _as_ours(error)
-            acts.append((place, partial(self._end, *failed)))
+        acts: list[Act] = [
+            (place, partial(self._start, active, tokens)) for place, active, tokens in done.left
+        ]
+        acts += [
+            (place, partial(self._fail, active, error)) for place, active, error in done.failed
+        ]
         return acts
 
     def _choose(self, sampled: Sampled, now: float) -> None:
@@ -537,7 +527,7 @@ class Core:
                 break
         first = outcomes[0]
         if isinstance(first, GenerationError):
-            self._end(active.sequence.arrival, FinishReason.ERROR, first)
+            self._fail(active, first)
             return
         if draft:
             accepted = sum(map(operator.eq, tokens, draft))
@@ -561,11 +551,3 @@ class Core:
         self._advancing[number] = time.perf_counter()
         if not self._post_step_work.start(active, tokens):
             self._advancing[number] = 0.0
-
-
-def _as_ours(error: Exception) -> MaskwrightError:
-    if isinstance(error, MaskwrightError):
-        return error
-    ours = GenerationError(f"The grammar failed: {type(error).__name__}: {error}")
-    ours.__cause__ = error  # the log shows its traceback
-    return ours

@@ -33,7 +33,6 @@ from maskwright.engine.request.request import COMPLETE, Delta, FinishReason, Req
 from maskwright.engine.request.trace import Record, Trace
 from maskwright.engine.request.wake_ups import WakeUps
 from maskwright.engine.schedule.scheduler import Scheduler
-from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.step_time import FIXED_ROWS, StepTimeModel
 from maskwright.engine.schedule.view import EngineView, view_scheduler
 from maskwright.engine.stats import EngineStats
@@ -111,10 +110,12 @@ class Engine:
             device_steps=self._device_steps,
             reader_seconds=config.reader_seconds,
         )
-        self.tell: Callable[[str], object] = _ignore
+        self.tell: Callable[[str], object] = lambda _: None
         """Called by the engine's thread with what it does at its start, where that takes long."""
         self._calls = Calls()
-        self._batch_invariance: BatchInvariance | None = None
+        self.batch_invariance: BatchInvariance | None = None
+        """Whether logits have equal bits under any schedule, as probed by the engine's thread at
+        its start; None before that."""
         self._numbers = itertools.count(1)
         self._thread = threading.Thread(target=self._run, name="maskwright-engine", daemon=True)
         self._wake = threading.Condition()
@@ -162,12 +163,6 @@ class Engine:
     def alive(self) -> bool:
         """Whether the engine has been started, is not stopping, and has not failed."""
         return self._thread.is_alive() and self._error is None and not self._stopping
-
-    @property
-    def batch_invariance(self) -> BatchInvariance | None:
-        """Whether logits have equal bits under any schedule, as probed by the engine's thread at
-        its start; None before that."""
-        return self._batch_invariance
 
     @property
     def idle(self) -> bool:
@@ -280,7 +275,7 @@ class Engine:
             waiting = len(self._submitted) + len(scheduler.waiting)
             submitted, prompt_tokens = self._submitted_requests, self._prompt_tokens
             refused = dict(self._refused)
-        invariance = self._batch_invariance
+        invariance = self.batch_invariance
         prefill, reserved = self._gate.backlog()
         return EngineStats(
             healthy=self.alive,
@@ -304,7 +299,10 @@ class Engine:
             submitted=submitted,
             refused=refused,
             prompt_tokens=prompt_tokens,
-            positions_idle=_idle_positions(scheduler.running, pool),
+            positions_idle=sum(
+                max(0, len(sequence.table) * pool.block_size - sequence.computed)
+                for sequence in scheduler.running.copy()
+            ),
             prefill_queue_tokens=prefill,
             reserved_kv_tokens=reserved,
             observations=core.seen.read(),
@@ -411,7 +409,8 @@ class Engine:
         try:
             with launching_on(self.loaded.decoder.device):
                 if self.config.graphs:
-                    self._open_graphs()
+                    bounds = self.config.decode_rows, self.max_context
+                    self._runner.open_graphs(*bounds, in_a_row=self._device_steps is not None)
                 self._runner.warm_up(self.max_context, lambda doing: self.tell(doing))
                 self._probe()
                 while self._drain():
@@ -428,7 +427,7 @@ class Engine:
         if self._device_steps is not None:
             self._device_steps.stop()
         for generation in (*(active.generation for active in left), *self._compiling.take_all()):
-            self._refuse(generation, FinishReason.ERROR, end)
+            self._core.finish(generation, Delta("", (), FinishReason.ERROR, end))
         self._core.fail_all(end)
         if self._core.tiers is not None:
             self._core.tiers.stop(save=end.__cause__ is None)
@@ -443,14 +442,9 @@ class Engine:
         if threads is not None:
             torch.set_num_threads(threads)
 
-    def _open_graphs(self) -> None:
-        """Record the decode steps that the settings allow, where the device can."""
-        in_a_row = self._device_steps is not None
-        self._runner.open_graphs(self.config.decode_rows, self.max_context, in_a_row=in_a_row)
-
     def _probe(self) -> None:
         """Probe whether logits are batch-invariant, and log a warning where they are not."""
-        invariance = self._batch_invariance = self._runner.probe(self.config.max_batch_tokens)
+        invariance = self.batch_invariance = self._runner.probe(self.config.max_batch_tokens)
         if not invariance.holds:
             log.warning(
                 "The last digits of logits depend on what is computed beside them (%s). Where two "
@@ -511,7 +505,7 @@ class Engine:
         except (Exception, CancelledError) as error:
             if not isinstance(error, MaskwrightError):
                 error = GenerationError(f"The grammar was not compiled: {error!r}")
-            self._refuse(generation, FinishReason.ERROR, error)
+            self._core.finish(generation, Delta("", (), FinishReason.ERROR, error))
             return
         generation.record.compiled(time.monotonic(), self._core.seen)
         active = self._admission.admit(request, generation, grammar)
@@ -523,21 +517,4 @@ class Engine:
         if generation is None:
             self._core.cancel(number)
         else:
-            self._refuse(generation, reason, None)
-
-    def _refuse(
-        self, generation: Generation, reason: FinishReason, error: MaskwrightError | None
-    ) -> None:
-        """End a request that was never passed to the core."""
-        self._core.finish(generation, Delta("", (), reason, error))
-
-
-def _ignore(_: str) -> None:
-    """Tell nobody."""
-
-
-def _idle_positions(running: list[Sequence], pool: BlockPool) -> int:
-    return sum(
-        max(0, len(sequence.table) * pool.block_size - sequence.computed)
-        for sequence in running.copy()
-    )
+            self._core.finish(generation, Delta("", (), reason))
