@@ -188,8 +188,15 @@ def _parse(folder: Path, shapes: Shapes, dtype: torch.dtype) -> Adapter:
         parts.setdefault(match[1], {})[match[2]] = tensor
     if not parts:
         raise InputError("it changes nothing: it has no LoRA matrices")
-    reader = _PeftReader(config, shapes, _targeted(config.get("target_modules")), dtype)
-    return Adapter({name: reader.module(name, part) for name, part in parts.items()})
+    targeted = _targeted(config.get("target_modules"))
+    for name in parts:
+        if name not in shapes:
+            raise InputError(f"the module {name} is not one that an adapter may change")
+        if not targeted(name):
+            raise InputError(f"it has matrices for {name}, which target_modules doesn't name")
+    return Adapter(
+        {name: _module(config, name, part, shapes[name], dtype) for name, part in parts.items()}
+    )
 
 
 def _check_config(config: Mapping[str, Any]) -> None:
@@ -220,43 +227,37 @@ def _targeted(targets: object) -> Callable[[str], bool]:
     raise InputError(f"target_modules is {targets!r}; names or a pattern are needed")
 
 
-class _PeftReader(Immutable):
-    """Reads the modules of one adapter for one model."""
+def _module(
+    config: Mapping[str, Any],
+    name: str,
+    part: Mapping[str, Tensor],
+    shape: tuple[int, int],
+    dtype: torch.dtype,
+) -> LowRank:
+    """Return the two matrices for one module, checked and scaled."""
+    if set(part) != {"A", "B"}:
+        raise InputError(f"one of the two matrices for {name} is missing")
+    rank = _value(config, "r", "rank_pattern", name)
+    alpha = _value(config, "lora_alpha", "alpha_pattern", name)
+    if not isinstance(rank, int) or rank < 1 or not isinstance(alpha, int | float):
+        raise InputError(f"r is {rank!r} and lora_alpha {alpha!r}; two numbers are needed")
+    outputs, inputs = shape
+    down, up = part["A"], part["B"]
+    if down.shape != (rank, inputs) or up.shape != (outputs, rank):
+        raise InputError(
+            f"the matrices for {name} are {list(down.shape)} and {list(up.shape)}; of rank "
+            f"{rank} they are [{rank}, {inputs}] and [{outputs}, {rank}]"
+        )
+    scale = alpha / (rank**0.5 if config.get("use_rslora") else rank)
+    return LowRank(down.to(dtype).contiguous(), (up.float() * scale).to(dtype).contiguous())
 
-    config: Mapping[str, Any]
-    shapes: Shapes
-    targeted: Callable[[str], bool]
-    dtype: torch.dtype
 
-    def module(self, name: str, part: Mapping[str, Tensor]) -> LowRank:
-        """Return the two matrices for one module, checked and scaled."""
-        if name not in self.shapes:
-            raise InputError(f"the module {name} is not one that an adapter may change")
-        if not self.targeted(name):
-            raise InputError(f"it has matrices for {name}, which target_modules doesn't name")
-        if set(part) != {"A", "B"}:
-            raise InputError(f"one of the two matrices for {name} is missing")
-        rank = self._value("r", "rank_pattern", name)
-        alpha = self._value("lora_alpha", "alpha_pattern", name)
-        if not isinstance(rank, int) or rank < 1 or not isinstance(alpha, int | float):
-            raise InputError(f"r is {rank!r} and lora_alpha {alpha!r}; two numbers are needed")
-        outputs, inputs = self.shapes[name]
-        down, up = part["A"], part["B"]
-        if down.shape != (rank, inputs) or up.shape != (outputs, rank):
-            raise InputError(
-                f"the matrices for {name} are {list(down.shape)} and {list(up.shape)}; of rank "
-                f"{rank} they are [{rank}, {inputs}] and [{outputs}, {rank}]"
-            )
-        scale = alpha / (rank**0.5 if self.config.get("use_rslora") else rank)
-        scaled = (up.float() * scale).to(self.dtype)
-        return LowRank(down.to(self.dtype).contiguous(), scaled.contiguous())
-
-    def _value(self, field: str, patterns: str, name: str) -> object:
-        """Return the value of `field` for one module: that of the first entry in the mapping
-        `patterns` that matches the end of its name, or the general one."""
-        by_pattern: dict[str, object] = self.config.get(patterns) or {}
-        for pattern, value in by_pattern.items():
-            whole = pattern if pattern.startswith("^") else rf"(.*\.)?({pattern})$"
-            if re.match(whole, name):
-                return value
-        return self.config.get(field)
+def _value(config: Mapping[str, Any], field: str, patterns: str, name: str) -> object:
+    """Return the value of `field` for one module: that of the first entry in the mapping `patterns`
+    that matches the end of its name, or the general one."""
+    by_pattern: dict[str, object] = config.get(patterns) or {}
+    for pattern, value in by_pattern.items():
+        whole = pattern if pattern.startswith("^") else rf"(.*\.)?({pattern})$"
+        if re.match(whole, name):
+            return value
+    return config.get(field)

@@ -9,7 +9,7 @@ compute them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -177,17 +177,12 @@ def _attends_alike(shape: AttentionShape, generator: torch.Generator) -> bool:
     decoded = [Span(number, row, 1, table) for number, row in enumerate(COMPARED)]
     if not torch.equal(attend(compared, decoded), alone):
         return False
-    everything = torch.arange(POSITIONS)
-    return all(
-        torch.equal(attend(everything, list(_chunks(count, table)))[compared], alone)
-        for count in CHUNKS
-    )
-
-
-def _chunks(count: int, table: Sequence[int]) -> Iterator[Span]:
-    """Yield all positions as spans of `count` queries; the last span may have fewer."""
-    for start in range(0, POSITIONS, count):
-        yield Span(start, start, min(count, POSITIONS - start), table)
+    for count in CHUNKS:
+        starts = range(0, POSITIONS, count)
+        chunks = [Span(at, at, min(count, POSITIONS - at), table) for at in starts]
+        if not torch.equal(attend(torch.arange(POSITIONS), chunks)[compared], alone):
+            return False
+    return True
 
 
 def _normal(generator: torch.Generator, *shape: int) -> Tensor:

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final, cast
@@ -89,11 +90,15 @@ def attention_error(layers: PagedLayers, call: Attention, device: torch.device) 
     """Return the largest difference between the attention of one of `layers` by the kernels of
     `device` and by plain torch, divided by the largest number. One batch is a decode, another one
     a few tokens and a piece of a prompt; all numbers are random."""
+
+    def on_device(spans: Sequence[Span], _: int) -> Plan:
+        return plan_on_device(spans)
+
     worst, cpu = 0.0, torch.device("cpu")
     for runs in ([_run(LONG, 1, 1)], [_run(20, 7, 70), _run(5, 19, 73)]):
-        trial = _Trial(layers, runs, *_random(layers, call, runs))
-        theirs = trial.attended(device, layers.dtype, lambda spans, _: plan_on_device(spans))
-        plain = trial.attended(cpu, torch.float32, plan_attention)
+        attended = partial(_attended, layers, runs, *_random(layers, call, runs))
+        theirs = attended(device, layers.dtype, on_device)
+        plain = attended(cpu, torch.float32, plan_attention)
         worst = max(worst, float((theirs - plain).abs().max() / plain.abs().max()))
     return worst
 
@@ -122,34 +127,29 @@ def _random(layers: PagedLayers, call: Attention, runs: Sequence[Run]) -> tuple[
     return given, drawn(BLOCKS, 1, 2, BLOCK_SIZE, layers.heads, layers.width)
 
 
-@dataclass(frozen=True, slots=True)
-class _Trial:
-    """The attention of `runs`, computed in one layer from the numbers of `call` and of `blocks`
+def _attended(
+    layers: PagedLayers,
+    runs: Sequence[Run],
+    call: Attention,
+    blocks: Tensor,
+    device: torch.device,
+    dtype: torch.dtype,
+    plan: Callable[[Sequence[Span], int], Plan],
+) -> Tensor:
+    """Return the attention of the real rows of `runs`, float32 on the CPU, computed on `device` in
+    `dtype` in one layer, from the numbers of `call` and of `blocks`
     `[blocks, 1, 2, block size, KV heads, head_dim]`."""
-
-    layers: PagedLayers
-    runs: Sequence[Run]
-    call: Attention
-    blocks: Tensor
-
-    def attended(
-        self, device: torch.device, dtype: torch.dtype, plan: Callable[[Sequence[Span], int], Plan]
-    ) -> Tensor:
-        """Return the result of the real rows, float32 on the CPU, computed on `device` in
-        `dtype`."""
-        call, batch = self.call, lay_out(self.runs, BLOCK_SIZE, plan).to(device)
-        given = replace(
-            call,
-            query=call.query.to(device, dtype),
-            keys=call.keys.to(device, dtype),
-            values=call.values.to(device, dtype),
-            sinks=None if call.sinks is None else call.sinks.to(device, dtype),
-        )
-        # Every layer has the numbers of the one, which is written to.
-        pool = self.blocks.to(device, dtype, copy=True)
-        pool = KvPool(pool.expand(-1, len(self.layers), -1, -1, -1, -1))
-        mixed = self.layers.attend(batch, pool, given)
-        return mixed[: len(batch.blocks)].float().cpu()
+    batch = lay_out(runs, BLOCK_SIZE, plan).to(device)
+    given = replace(
+        call,
+        query=call.query.to(device, dtype),
+        keys=call.keys.to(device, dtype),
+        values=call.values.to(device, dtype),
+        sinks=None if call.sinks is None else call.sinks.to(device, dtype),
+    )
+    # Every layer has the numbers of the one, which is written to.
+    pool = KvPool(blocks.to(device, dtype, copy=True).expand(-1, len(layers), -1, -1, -1, -1))
+    return layers.attend(batch, pool, given)[: len(batch.blocks)].float().cpu()
 
 
 def load_transformers(
