@@ -10,18 +10,20 @@ import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
-import numpy.typing as npt
 from msgspec import Struct
 
 from maskwright.engine.on_device.automaton import (
+    NO_TOKENS,
     STOPPED,
     Moves,
     Site,
     TokenAutomaton,
+    allowed_by,
     free_automaton,
     tabulate,
 )
@@ -84,9 +86,9 @@ class MatcherSite:
 
     def moves(self) -> Moves:
         found = self.mask()
-        tokens = _NO_TOKENS if found is None else _allowed(found[0])
+        tokens = NO_TOKENS if found is None else allowed_by(found[0])
         if len(tokens) > MOST_TRIED:
-            tokens = _NO_TOKENS
+            tokens = NO_TOKENS
         eos = self._matcher.recognizer.vocabulary.eos
         numbers: dict[Position, int] = {}
         targets: list[MatcherSite | None] = [None]
@@ -160,14 +162,6 @@ class LearnedSite:
         )
 
 
-_NO_TOKENS: Final = np.empty(0, np.int32)
-
-
-def _allowed(mask: Mask) -> npt.NDArray[np.int32]:
-    """The tokens that a mask allows, ascending."""
-    return np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).astype(np.int32)
-
-
 REST: Final = 20.0
 """A table that is not whole is made again, if more has been learned, after so many times the
 seconds that making it took: at most a twentieth of the time is spent on that. In the background, no
@@ -229,9 +223,15 @@ class Automata:
         if matcher is None:
             return TextState(self._without_grammar(active), 0)
         if isinstance(matcher, Follower):
-            return self._find(active, matcher.grammar, matcher.position, _learned(matcher))
+            grammar, start = matcher.grammar, matcher.grammar.start
+            if start is None:
+                return None
+            source = _TableSource(partial(LearnedSite, grammar, start), (start, grammar.size))
+            return self._find(active, grammar, matcher.position, source)
         if type(matcher) is Matcher:  # others count tokens, so their masks depend on the text
-            return self._find(active, matcher.recognizer, matcher.position, _own(matcher))
+            # All of a grammar in this process can be known.
+            source = _TableSource(partial(_beginning_of, matcher), (None, 0))
+            return self._find(active, matcher.recognizer, matcher.position, source)
         return None
 
     def stop(self) -> None:
@@ -249,10 +249,8 @@ class Automata:
         return found
 
     def _find(
-        self, active: Active, grammar: object, position: object, source: _TableSource | None
+        self, active: Active, grammar: object, position: object, source: _TableSource
     ) -> TextState | None:
-        if source is None:
-            return None
         canonical = active.writes_forced_text
         tables = self._made.setdefault(grammar, {})
         made = tables.get(canonical)
@@ -313,20 +311,7 @@ class _TableSource(Immutable):
     version: tuple[object, int]
 
 
-def _own(matcher: Matcher) -> _TableSource:
-    """The grammar of a matcher in this process, from its beginning; all of it can be known."""
-
-    def start() -> Site:
-        beginning = matcher.copy()
-        beginning.reset()
-        return MatcherSite(beginning)
-
-    return _TableSource(start, (None, 0))
-
-
-def _learned(follower: Follower) -> _TableSource | None:
-    """What has been learned of a grammar in another process."""
-    grammar, start = follower.grammar, follower.grammar.start
-    if start is None:
-        return None
-    return _TableSource(lambda: LearnedSite(grammar, start), (start, grammar.size))
+def _beginning_of(matcher: Matcher) -> MatcherSite:
+    beginning = matcher.copy()
+    beginning.reset()
+    return MatcherSite(beginning)

@@ -11,7 +11,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -125,7 +125,9 @@ def tabulate(
     return table.finish()
 
 
-_NO_TOKENS: Final = np.empty(0, np.int32)
+NO_TOKENS: Final = np.empty(0, np.int32)
+_Ways: TypeAlias = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int]
+"""Tokens, where each leads, and where the other allowed ones do."""
 
 
 class _GrowingTable:
@@ -142,7 +144,7 @@ class _GrowingTable:
         self._needs: list[int] = []
         self._rows: list[Mask] = []
         self._row_numbers: dict[bytes, int] = {}
-        self._moves: list[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], int]] = []
+        self._moves: list[_Ways] = []
         self._moved = 0
         self._todo: deque[tuple[Site, tuple[int, ...]]] = deque()
         """States whose moves are still to be found, in the order of their numbers."""
@@ -227,11 +229,12 @@ class _GrowingTable:
         while self._todo:
             site, rest = self._todo.popleft()
             if rest:
-                self._put(_NO_TOKENS, _NO_TOKENS, self._go_on(site, rest))
+                moves = NO_TOKENS, NO_TOKENS, self._go_on(site, rest)
             elif self._moved >= self._bounds.moves or self._clock() > self._until:
-                self._put(_NO_TOKENS, _NO_TOKENS, self._leave_out())
+                moves = NO_TOKENS, NO_TOKENS, self._leave_out()
             else:
-                self._choose(site, self._rows[self._mask[len(self._moves)]])
+                moves = self._choose(site, self._rows[self._mask[len(self._moves)]])
+            self._moves.append(moves)
         sizes = [len(tokens) for tokens, _, _ in self._moves]
         return TokenAutomaton(
             rows=tuple(self._rows),
@@ -239,8 +242,8 @@ class _GrowingTable:
             needs=_column(self._needs),
             others=_column([other for _, _, other in self._moves]),
             starts=_column([0, *np.cumsum(sizes, dtype=np.int64).tolist()]),
-            tokens=np.concatenate([_NO_TOKENS, *(tokens for tokens, _, _ in self._moves)]),
-            targets=np.concatenate([_NO_TOKENS, *(targets for _, targets, _ in self._moves)]),
+            tokens=np.concatenate([NO_TOKENS, *(tokens for tokens, _, _ in self._moves)]),
+            targets=np.concatenate([NO_TOKENS, *(targets for _, targets, _ in self._moves)]),
             rests=tuple(self._rests),
             states=self._states,
             whole=self._whole,
@@ -254,15 +257,15 @@ class _GrowingTable:
             return self._states.get((following.key, rest[1:]), STOPPED)
         return self.state(following)
 
-    def _choose(self, site: Site, mask: Mask) -> None:
-        """Put the moves of a state at which the model chooses. The place to which most allowed
-        tokens lead needs none."""
+    def _choose(self, site: Site, mask: Mask) -> _Ways:
+        """The moves of a state at which the model chooses. The place to which most allowed tokens
+        lead needs none."""
         tokens, groups, sites = site.moves()
         self._moved += len(tokens)
         numbers = np.array(
             [STOPPED if each is None else self.state(each) for each in sites], np.int32
         )
-        allowed = np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little"))
+        allowed = allowed_by(mask)
         targets = np.full(32 * len(mask), STOPPED - 1, np.int32)  # unknown
         targets[tokens] = numbers[groups] if len(tokens) else STOPPED
         targets = targets[allowed]
@@ -271,12 +274,12 @@ class _GrowingTable:
         most = Counter(targets.tolist()).most_common(1)
         other = most[0][0] if most else STOPPED
         apart = targets != other
-        self._put(allowed[apart].astype(np.int32), targets[apart], other)
+        return allowed[apart], targets[apart], other
 
-    def _put(
-        self, tokens: npt.NDArray[np.int32], targets: npt.NDArray[np.int32], other: int
-    ) -> None:
-        self._moves.append((tokens, targets, other))
+
+def allowed_by(mask: Mask) -> npt.NDArray[np.int32]:
+    """The tokens that a mask allows, ascending."""
+    return np.flatnonzero(np.unpackbits(mask.view(np.uint8), bitorder="little")).astype(np.int32)
 
 
 def _only(token: int, words: int) -> Mask:
@@ -298,8 +301,8 @@ def free_automaton(words: Mask) -> TokenAutomaton:
         needs=_column([1]),
         others=_column([0]),
         starts=_column([0, 0]),
-        tokens=_NO_TOKENS,
-        targets=_NO_TOKENS,
+        tokens=NO_TOKENS,
+        targets=NO_TOKENS,
         rests=((),),
         states={(None, ()): 0},
         whole=True,

@@ -54,7 +54,16 @@ class DeviceSteps:
         plan = scheduler.plan_ahead({a.sequence: min(steps, a.left) for a in actives})
         if plan is None:
             return None
-        rows = [_row(active, at) for active, at in zip(actives, standings, strict=True)]
+        rows = [
+            AheadRow(
+                automaton=standing.automaton,
+                state=standing.state,
+                sample=active.sample_row([]),
+                left=active.left,
+                last=sorted(active.eos | active.stop_tokens),
+            )
+            for active, standing in zip(actives, standings, strict=True)
+        ]
         return StepsAhead(plan, rows, steps)
 
     def at_most(self, left: Iterable[int]) -> int:
@@ -95,13 +104,3 @@ def is_steady(params: SamplingParams) -> bool:
     """Whether the parameters are one and the same for all draws of a text: nothing depends on the
     tokens so far, and no scores are wanted."""
     return not (params.logprobs is not None or params.penalised or params.restricts)
-
-
-def _row(active: Active, standing: TextState) -> AheadRow:
-    return AheadRow(
-        automaton=standing.automaton,
-        state=standing.state,
-        sample=active.sample_row([]),
-        left=active.left,
-        last=sorted(active.eos | active.stop_tokens),
-    )
