@@ -10,12 +10,13 @@ that a machine with too little memory gives an error then, not in the middle of 
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from maskwright.engine.config import EngineConfig
 from maskwright.errors import InputError
 from maskwright.immutable import Immutable
 from maskwright.kernels.kv_bytes import KvDtype
-from maskwright.models import LoadedModel
+from maskwright.models import Decoder, LoadedModel
 from maskwright.models.device import device_memory
 from maskwright.models.graphs import MOST_ROWS
 from maskwright.sizing.memory import RESERVE, blocks_that_fit, workspace_bytes
@@ -79,7 +80,7 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool =
         small = config.draft_model.decoder
         draft_weights = small.weight_bytes
         draft_block = small.block_bytes(config.block_size, config.kv_dtype)
-    workspace = step_bytes(loaded, config) + graph_bytes(loaded, config)
+    workspace = _workspace(decoder, config)
     reserve = RESERVE + (config.adapter_bytes if adapters else 0)
     _check_sizes(config, block)
     memory, host_blocks = None, config.swap_bytes // block
@@ -153,25 +154,16 @@ def _largest(config: EngineConfig, pool: int, swap: int) -> str:
     return "kv_bytes" if config.blocks is None else "blocks"
 
 
-def step_bytes(loaded: LoadedModel, config: EngineConfig) -> int:
-    """Return an upper bound on the memory of a step of the largest batch, drafts included."""
-    return workspace_bytes(
-        row_bytes=loaded.decoder.row_bytes,
-        vocab_size=loaded.decoder.vocab_size,
-        batch_tokens=config.max_batch_tokens,
-        sampled=config.max_running * (1 + config.drafts),
-    )
-
-
-def graph_bytes(loaded: LoadedModel, config: EngineConfig) -> int:
-    """Return an upper bound on the memory that recorded steps keep for themselves."""
-    decoder = loaded.decoder
+def _workspace(decoder: Decoder, config: EngineConfig) -> int:
+    """Return an upper bound on the memory of a step of the largest batch, drafts included, and on
+    what recorded steps keep for themselves."""
+    of = partial(workspace_bytes, row_bytes=decoder.row_bytes, vocab_size=decoder.vocab_size)
+    sampled = config.max_running * (1 + config.drafts)
+    largest = of(batch_tokens=config.max_batch_tokens, sampled=sampled)
     if decoder.device.type == "cpu" or not (config.graphs and decoder.recordable):
-        return 0
+        return largest
     rows = min(config.decode_rows, MOST_ROWS)
-    return workspace_bytes(
-        row_bytes=decoder.row_bytes, vocab_size=decoder.vocab_size, batch_tokens=rows, sampled=rows
-    )
+    return largest + of(batch_tokens=rows, sampled=rows)
 
 
 def machine_memory() -> int:

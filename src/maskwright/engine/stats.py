@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from functools import partial
 
 from maskwright.engine.distribution import Distribution
 from maskwright.engine.histogram import Histogram
@@ -21,17 +22,9 @@ SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048
 LENGTHS = (1.0, *(4.0**power for power in range(1, 10)))
 """Bucket bounds for the tokens of prompts and answers: powers of 4, up to 262,144."""
 
-
-def _seconds() -> Histogram:
-    return Histogram(SECONDS)
-
-
-def _lengths() -> Histogram:
-    return Histogram(LENGTHS)
-
-
-def _sizes() -> Histogram:
-    return Histogram(SIZES)
+_seconds = partial(Histogram, SECONDS)
+_lengths = partial(Histogram, LENGTHS)
+_sizes = partial(Histogram, SIZES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +50,7 @@ class Observations:
     tpot: Histogram = field(default_factory=_seconds)
     total: Histogram = field(default_factory=_seconds)
     inter_token: Histogram = field(default_factory=_seconds)
-    mask: Histogram = field(default_factory=lambda: Histogram(MASK_SECONDS))
+    mask: Histogram = field(default_factory=partial(Histogram, MASK_SECONDS))
     question: Histogram = field(default_factory=_seconds)
     step: Histogram = field(default_factory=_seconds)
     tokens: Histogram = field(default_factory=_sizes)

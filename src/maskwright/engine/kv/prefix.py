@@ -94,24 +94,20 @@ class PrefixTree:
     def match(self, salt: Hashable, tokens: Sequence[int], most: int) -> Node:
         """The deepest node along `tokens`, within the first `most` of them, from which a sequence
         can go on: every block within its attention window is still cached."""
-        node, size = self.root(salt), self._pool.block_size
-        matched, unbroken = node, 0
-        for end in range(size, most + 1, size):
-            following = node.children.get(tuple(tokens[end - size : end]))
-            if following is None:
-                break
-            node = following
+        matched, unbroken = self.root(salt), 0
+        for node in self.along(salt, tokens, most):
             unbroken = unbroken + 1 if node.block else 0
+            end = node.depth * self._pool.block_size
             if unbroken >= node.depth - self._attention_window.blocks_outside(end):
                 matched = node
         return matched
 
-    def along(self, salt: Hashable, tokens: Sequence[int]) -> list[Node]:
-        """The nodes along `tokens`, from the first block on, as far as there are any. Those whose
-        block was evicted are among them."""
+    def along(self, salt: Hashable, tokens: Sequence[int], most: int | None = None) -> list[Node]:
+        """The nodes along `tokens`, or the first `most` of them, from the first block on, as far as
+        there are any. Those whose block was evicted are among them."""
         node, size = self.root(salt), self._pool.block_size
         found: list[Node] = []
-        for end in range(size, len(tokens) + 1, size):
+        for end in range(size, (len(tokens) if most is None else most) + 1, size):
             following = node.children.get(tuple(tokens[end - size : end]))
             if following is None:
                 break

@@ -129,17 +129,10 @@ class Scheduler:
     def end(self, sequence: Sequence) -> None:
         """Remove `sequence` in whatever phase it is. It keeps its blocks until `release`, which
         every caller must call afterwards."""
-        match sequence.phase:
-            case Phase.WAITING:
-                self.waiting.remove(sequence)
-            case Phase.RUNNING:
-                self.running.remove(sequence)
-            case Phase.PAUSED:
-                self.paused.remove(sequence)
-            case Phase.ENDED:
-                return
-        sequence.phase = Phase.ENDED
-        self.waiting.leave(sequence)
+        if sequence.phase is not Phase.ENDED:
+            self._group(sequence).remove(sequence)
+            sequence.phase = Phase.ENDED
+            self.waiting.leave(sequence)
 
     def release(self, sequence: Sequence) -> None:
         """Give back all blocks of `sequence` in both pools."""
@@ -148,14 +141,16 @@ class Scheduler:
 
     def pause(self, sequence: Sequence) -> None:
         """Compute nothing more of `sequence` until it is resumed."""
-        if sequence.phase is Phase.RUNNING:
-            self.running.remove(sequence)
-        elif sequence.phase is Phase.WAITING:
-            self.waiting.remove(sequence)
-        else:
-            return
-        sequence.phase = Phase.PAUSED
-        self.paused.append(sequence)
+        if sequence.phase in (Phase.RUNNING, Phase.WAITING):
+            self._group(sequence).remove(sequence)
+            sequence.phase = Phase.PAUSED
+            self.paused.append(sequence)
+
+    def _group(self, sequence: Sequence) -> list[Sequence] | WaitingQueue:
+        """The sequences in the phase of one that has not ended."""
+        if sequence.phase is Phase.WAITING:
+            return self.waiting
+        return self.running if sequence.phase is Phase.RUNNING else self.paused
 
     def resume(self, sequence: Sequence) -> None:
         """Go on with a paused sequence: at once if it still has its blocks and a slot is free, else

@@ -103,18 +103,12 @@ def block_map(scheduler: Scheduler) -> BlockMap:
     pool = scheduler.pool
     states = pool.states()
     size = -(-pool.total // MOST_CELLS)
-    return BlockMap(
-        pool.total, pool.block_size, size, states if size == 1 else _cells(states, size)
-    )
-
-
-def _cells(states: str, size: int) -> str:
-    """The state of most blocks of each `size` blocks; the first of `LETTERS` among equals."""
     letters = np.frombuffer(states.ljust(-(-len(states) // size) * size).encode(), np.uint8)
     runs = letters.reshape(-1, size)
     counts = np.stack([(runs == ord(letter)).sum(axis=1) for letter in LETTERS])
+    # Of most blocks of each cell; the first of `LETTERS` among equals.
     most = np.frombuffer(LETTERS.encode(), np.uint8)[counts.argmax(axis=0)]
-    return most.tobytes().decode()
+    return BlockMap(pool.total, pool.block_size, size, most.tobytes().decode())
 
 
 def prefix_spans(tree: PrefixTree) -> tuple[list[PrefixSpan], bool]:

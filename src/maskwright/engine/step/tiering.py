@@ -112,7 +112,10 @@ class BlockTiers:
             keys = {number: key for number, (key, _) in found.items()}
             if len(self._fetches) >= MOST_FETCHES or not in_flight.isdisjoint(keys.values()):
                 return True  # and is sought again, when the others have their blocks
-            self._begin(sequence, keys, {number: tier for number, (_, tier) in found.items()})
+            fetch = Fetch(keys, whole=self._tables.attention_window.positions is not None)
+            tiers: dict[int, Tier] = {number: tier for number, (_, tier) in found.items()}
+            self._fetches[sequence] = fetch, tiers
+            self.stores.begin(fetch, tiers)
         self._sought[sequence] = sequence.preemptions
         return bool(found)
 
@@ -176,19 +179,18 @@ class BlockTiers:
         computing takes less time."""
         tables, size = self._tables, self._tables.pool.block_size
         window, count = tables.attention_window, sequence.cacheable // size
-        nodes = self._tree.along(sequence.salt, sequence.tokens[: count * size])
+        nodes = self._tree.along(sequence.salt, sequence.tokens, count * size)
         digest = self._tree.digest(nodes[-1] if nodes else self._tree.root(sequence.salt))
         stored: dict[int, tuple[bytes, Tier]] = {}
         best = unbroken = 0
         for number in range(count):
-            there = number < len(nodes) and nodes[number].block > 0
+            known = nodes[number] if number < len(nodes) else None
+            there = known is not None and known.block > 0
             if not there:
-                if number < len(nodes):
-                    here = self._tree.digest(nodes[number])
-                else:
+                if known is None:
                     tokens = sequence.tokens[number * size : (number + 1) * size]
-                    here = digest = next_key(digest, tokens)
-                key = self.stores.key(here)
+                    digest = next_key(digest, tokens)
+                key = self.stores.key(digest if known is None else self._tree.digest(known))
                 tier = self.stores.find(key)
                 if tier is not None:
                     stored[number] = key, tier
@@ -222,11 +224,6 @@ class BlockTiers:
         for _, tier in found.values():
             self.declined[tier] += 1
         return False
-
-    def _begin(self, sequence: Sequence, keys: dict[int, bytes], tiers: dict[int, Tier]) -> None:
-        fetch = Fetch(keys, whole=self._tables.attention_window.positions is not None)
-        self._fetches[sequence] = fetch, tiers
-        self.stores.begin(fetch, tiers)
 
     def _land(self, sequence: Sequence, most: int) -> int:
         """Write blocks that have arrived for a sequence into the pool; returns their number. What

@@ -177,7 +177,7 @@ class DiskFolder:
                 path.parent.mkdir(exist_ok=True, mode=0o700)
                 unfinished.write_bytes(data)
                 unfinished.replace(path)
-                self._remember(path)
+                heapq.heappush(self._heap, (self._place(path), name))
             except OSError:
                 self.counts.failed += 1
                 self._add_to_sum(-len(data))
@@ -263,9 +263,6 @@ class DiskFolder:
         before = _SUM.unpack(stored)[0] if len(stored) == _SUM.size else self.bytes
         self.bytes = max(0, before + size)
         os.pwrite(self._lock, _SUM.pack(self.bytes), 0)
-
-    def _remember(self, path: Path) -> None:
-        heapq.heappush(self._heap, (self._place(path), path.stem))
 
     def _place(self, path: Path) -> _Place:
         """What the order of eviction goes by. Raises OSError if the file has gone."""
