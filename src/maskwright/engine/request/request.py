@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -104,56 +104,40 @@ class Request:
         return replace(self, begun=begun, shortened_at=shortened_at)
 
     def __post_init__(self) -> None:
+        wrong = next(self._faults(), None)
+        if wrong is not None:
+            param, message = wrong
+            raise InputError(message, param=param)
+
+    def _faults(self) -> Iterator[tuple[str, str]]:
+        """Yield what is wrong: a field, and what to say of it."""
+        least, most, begun = self.params.min_tokens, self.max_tokens, len(self.begun)
+        at, scores, seconds = self.shortened_at, self.prompt_logprobs, self.timeout
         if not self.prompt:
-            raise InputError("The prompt is empty; at least one token is needed.", param="prompt")
-        if self.max_tokens < 1:
-            raise InputError(
-                f"max_tokens is {self.max_tokens}; it must be at least 1.", param="max_tokens"
-            )
+            yield "prompt", "The prompt is empty; at least one token is needed."
+        if most < 1:
+            yield "max_tokens", f"max_tokens is {most}; it must be at least 1."
         if not all(self.stop):
-            raise InputError("stop holds an empty string.", param="stop")
-        if self.params.min_tokens > self.max_tokens:
-            raise InputError(
-                f"min_tokens is {self.params.min_tokens}, but max_tokens is {self.max_tokens}.",
-                param="min_tokens",
-            )
+            yield "stop", "stop holds an empty string."
+        if least > most:
+            yield "min_tokens", f"min_tokens is {least}, but max_tokens is {most}."
         if self.grammar is not None and self.eos is not None:
-            raise InputError(
-                "eos can't be given together with a grammar, which has the vocabulary's.",
-                param="eos",
-            )
-        if len(self.begun) > self.max_tokens:
-            raise InputError(
-                f"The output begins with {len(self.begun)} tokens, but max_tokens is "
-                f"{self.max_tokens}.",
-                param="begun",
-            )
-        if self.shortened_at is not None and not 0 <= self.shortened_at < len(self.begun):
-            raise InputError(
-                f"shortened_at is {self.shortened_at}, which is no place in the {len(self.begun)} "
-                "tokens of begun.",
-                param="shortened_at",
-            )
-        if self.begun and self.params.logprobs is not None:
-            raise InputError(
-                "Tokens that are given have no scores; logprobs need an output that is generated "
-                "from its beginning.",
-                param="begun",
-            )
+            yield "eos", "eos can't be given together with a grammar, which has the vocabulary's."
+        if begun > most:
+            yield "begun", f"The output begins with {begun} tokens, but max_tokens is {most}."
+        if at is not None and not 0 <= at < begun:
+            place = f"which is no place in the {begun} tokens of begun"
+            yield "shortened_at", f"shortened_at is {at}, {place}."
+        if begun and self.params.logprobs is not None:
+            need = "logprobs need an output that is generated from its beginning"
+            yield "begun", f"Tokens that are given have no scores; {need}."
         if self.trace and self.params.logprobs is None:
-            raise InputError(
-                "trace adds to scores, so it needs params with logprobs.", param="trace"
-            )
-        if self.prompt_logprobs is not None and not 0 <= self.prompt_logprobs <= MOST_LOGPROBS:
-            raise InputError(
-                f"prompt_logprobs is {self.prompt_logprobs}; it must be from 0 to {MOST_LOGPROBS}.",
-                param="prompt_logprobs",
-            )
-        if self.timeout is not None and not self.timeout > 0:
-            raise InputError(
-                f"timeout is {self.timeout}; it must be a number of seconds above 0.",
-                param="timeout",
-            )
+            yield "trace", "trace adds to scores, so it needs params with logprobs."
+        if scores is not None and not 0 <= scores <= MOST_LOGPROBS:
+            wanted = f"it must be from 0 to {MOST_LOGPROBS}"
+            yield "prompt_logprobs", f"prompt_logprobs is {scores}; {wanted}."
+        if seconds is not None and not seconds > 0:
+            yield "timeout", f"timeout is {seconds}; it must be a number of seconds above 0."
 
 
 @dataclass(slots=True)
