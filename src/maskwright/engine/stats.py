@@ -104,7 +104,7 @@ class EngineStats(Counts):
       and those that were found.
     - `swaps`: preemptions whose blocks were copied to the host's memory.
     - `finished`: requests by finish reason.
-    - `seconds`: the time that steps have taken, by part (see `StepSeconds`).
+    - `seconds`: the time that steps have taken, by part (see `Stopwatch`).
     - `submitted`, `prompt_tokens`: requests that were not refused, and the tokens of their prompts.
     - `refused`: requests by the reason of their refusal: a full queue ("queue"), or an objective
       that they would have missed ("objective").

@@ -295,7 +295,7 @@ class Engine:
             preemptions=scheduler.preemptions,
             swaps=scheduler.swaps,
             finished={reason.value: count for reason, count in core.finished.copy().items()},
-            seconds={**asdict(core.watch.seconds), "digest": self._post_step_work.busy},
+            seconds={**core.watch.seconds, "digest": self._post_step_work.busy},
             submitted=submitted,
             refused=refused,
             prompt_tokens=prompt_tokens,
