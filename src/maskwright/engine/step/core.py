@@ -32,7 +32,7 @@ from maskwright.engine.schedule.step_time import StepTimeModel
 from maskwright.engine.stats import Counts
 from maskwright.engine.step.flights import Flights, Landed
 from maskwright.engine.step.plain_rows import PlainRows
-from maskwright.engine.step.post_step import Failed, PostStepWork, Prepared, StepResult
+from maskwright.engine.step.post_step import PostStepWork, StepResult
 from maskwright.engine.step.rare_rows import RareRows, Sampled
 from maskwright.engine.step.runner import Runner
 from maskwright.engine.step.seconds import Stopwatch
@@ -440,11 +440,11 @@ class Core:
 
     def _act(self, number: int, active: Active, result: StepResult) -> None:
         match result:
-            case Failed(error):
-                self._fail(active, error)
-            case Prepared(masks):
-                active.masks = masks
-                self._note_masks(active, masks)
+            case Exception():
+                self._fail(active, result)
+            case Masks():
+                active.masks = result
+                self._note_masks(active, result)
                 if active.generation.throttle():
                     self._pause(active)
             case Advance(reason, forced, draft):

@@ -21,20 +21,9 @@ from maskwright.errors import GenerationError
 from maskwright.immutable import Immutable
 from maskwright.mask.matcher.protocol import Reply
 
-
-class Prepared(Immutable):
-    """`Active.prepare` has filled the masks."""
-
-    masks: Masks
-
-
-class Failed(Immutable):
-    """A grammar raised `error`, which ends its own request and no other."""
-
-    error: Exception
-
-
-StepResult = Advance | Prepared | Failed
+StepResult = Advance | Masks | Exception
+"""What `Active.advance` returned or the masks that `Active.prepare` filled; or what the grammar
+raised, which ends its own request and no other."""
 
 MOST_QUESTIONS = 4
 """Questions to a grammar's process after one step of a request. One answer suffices, unless
@@ -100,7 +89,7 @@ class PostStepWork:
     def _ask(self, active: Active, tokens: list[int], questions: int) -> None:
         if questions > MOST_QUESTIONS:
             error = GenerationError("The grammar's process does not answer what it is asked.")
-            self._done.put((active, Failed(error)))
+            self._done.put((active, error))
             return
         now = time.perf_counter()
         active.ask(
@@ -144,7 +133,7 @@ class PostStepWork:
         seconds = time.perf_counter() - answered.asked_at
         active.generation.record.answered(seconds, self.seen)
         if isinstance(reply, Exception):
-            self._done.put((active, Failed(reply)))
+            self._done.put((active, reply))
             return
         reply()
         self.start(active, answered.tokens, answered.questions)
@@ -194,7 +183,7 @@ class PostStepWork:
         try:
             advanced = active.advance(tokens)
         except Exception as error:  # any error of a grammar ends its request alone
-            self._done.put((active, Failed(error)))
+            self._done.put((active, error))
             return None
         self._done.put((active, advanced))
         return None if advanced.reason is not None else advanced
@@ -203,6 +192,6 @@ class PostStepWork:
         try:
             masks = active.prepare(advanced.draft)
         except Exception as error:  # as above
-            self._done.put((active, Failed(error)))
+            self._done.put((active, error))
         else:
-            self._done.put((active, Prepared(masks)))
+            self._done.put((active, masks))
