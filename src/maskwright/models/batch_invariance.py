@@ -140,7 +140,9 @@ def _first_violation(
     outputs = 0
     few = x
     for rows in counts:
-        weight, bias = _within_work(product, rows)
+        most = max(ROW_MULTIPLE, WORK // (rows * inputs))
+        weight = product.weight[:most]
+        bias = None if product.bias is None else product.bias[:most]
         if len(weight) != outputs:
             outputs = len(weight)
             few = torch.cat([F.linear(part, weight, bias) for part in x.split(ROW_MULTIPLE)])
@@ -148,13 +150,6 @@ def _first_violation(
         if not torch.equal(F.linear(x[chosen], weight, bias), few[chosen]):
             return rows
     return None
-
-
-def _within_work(product: Product, rows: int) -> tuple[Tensor, Tensor | None]:
-    """Return weight and bias of the first outputs, as many as `rows` rows can compute within
-    `WORK`."""
-    most = max(ROW_MULTIPLE, WORK // (rows * product.weight.shape[1]))
-    return product.weight[:most], None if product.bias is None else product.bias[:most]
 
 
 def _attends_alike(shape: AttentionShape, generator: torch.Generator) -> bool:

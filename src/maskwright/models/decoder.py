@@ -81,18 +81,17 @@ def lay_out(
 
 
 def _adapter_rows(runs: Sequence[Run], spans: Sequence[Span]) -> tuple[AdapterRows, ...]:
-    """The rows of each adapter."""
     adapted: dict[Adapter, list[int]] = {}
     for run, span in zip(runs, spans, strict=True):
         if run.adapter is not None:
             rows = range(span.first, span.first + span.count)
             adapted.setdefault(run.adapter, []).extend(rows)
-    return tuple(_rows(adapter, rows) for adapter, rows in adapted.items())
-
-
-def _rows(adapter: Adapter, rows: list[int]) -> AdapterRows:
-    padding = rows[:1] * (pad_rows(len(rows)) - len(rows))
-    return AdapterRows(adapter, torch.tensor(rows + padding), len(rows))
+    return tuple(
+        AdapterRows(
+            adapter, torch.tensor(rows + rows[:1] * (pad_rows(len(rows)) - len(rows))), len(rows)
+        )
+        for adapter, rows in adapted.items()
+    )
 
 
 SMALL: Final = 64 * 2**20

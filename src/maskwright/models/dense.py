@@ -132,7 +132,7 @@ def _yarn_factor(factor: float, parameters: Mapping[str, Any]) -> float:
 
 
 class DenseDecoder(Decoder):
-    """Embedding, layers, norm and head."""
+    """Embedding, layers, norm and head; see `Decoder`."""
 
     def __init__(
         self,
@@ -182,16 +182,13 @@ class DenseDecoder(Decoder):
 
     @property
     def row_bytes(self) -> int:
-        """Bytes of the activations of one layer, for one row."""
         return self.config.row_numbers * self.dtype.itemsize
 
     @property
     def recordable(self) -> bool:
-        """Whether a forward of rows on the device reads nothing back to the host."""
         return self._compiled is None and self.runs_kernels
 
     def plan(self, spans: Sequence[Span], block_size: int) -> Plan:
-        """Return the attention plan of a step: what each row reads."""
         if self._compiled is not None:
             return plan_compiled(spans, block_size)
         return super().plan(spans, block_size)
@@ -218,12 +215,10 @@ class DenseDecoder(Decoder):
 
     @property
     def weight_bytes(self) -> int:
-        """Bytes of all weights, packed copies included."""
         return self.plain_bytes + (0 if self._compiled is None else self._compiled.nbytes)
 
     @property
     def plain_bytes(self) -> int:
-        """Bytes of all weights, shared ones counted once."""
         parts: list[Tensor | Linear] = [self.embedding, self.norm]
         parts += [] if self.config.tied_embeddings else [self.head]
         for layer in self.layers:
@@ -232,8 +227,6 @@ class DenseDecoder(Decoder):
 
     @torch.inference_mode()
     def forward(self, batch: ForwardBatch, pool: KvPool, out: Tensor | None = None) -> Tensor:
-        """Write the keys and values of all rows to `pool`, and return the logits of the rows in
-        `select`: float32 `[s, vocab]`, in `out` if it is given."""
         if self._compiled is not None:
             logits = self._compiled.forward(batch, pool)
             return logits if out is None else out.copy_(logits)
@@ -360,7 +353,6 @@ class _Weights:
 
 
 def _module_shapes(layers: Iterable[Layer]) -> Shapes:
-    """Return the parts of all products, with their sizes."""
     shapes: dict[str, tuple[int, int]] = {}
     for layer in layers:
         for each in layer.products:

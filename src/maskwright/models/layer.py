@@ -63,7 +63,6 @@ class Linear(Immutable):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of weight and scales."""
         return self.weight.nbytes + (0 if self.scales is None else self.scales.nbytes)
 
     def is_adapted(self, adapters: Updates) -> bool:
@@ -72,7 +71,6 @@ class Linear(Immutable):
 
     @property
     def tensors(self) -> tuple[Tensor | None, ...]:
-        """All its tensors."""
         return self.weight, self.bias, self.scales
 
 
@@ -92,12 +90,10 @@ class Layer(Immutable):
 
     @property
     def products(self) -> tuple[Linear, ...]:
-        """All products."""
         return self.qkv, self.output, self.gate_up, self.down
 
     @property
     def tensors(self) -> tuple[Tensor | None, ...]:
-        """All tensors."""
         norms = self.input_norm, self.query_norm, self.key_norm, self.mlp_norm
         return (*norms, *(each for product in self.products for each in product.tensors))
 

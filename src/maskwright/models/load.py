@@ -183,9 +183,9 @@ def load(
             directory, raw, backend, dtype=_DTYPES[dtype], weight_dtype=weight_dtype, device=where
         )
     tokenizer = _read_tokenizer(directory, raw)
-    vocab = Vocabulary.from_tokenizer(
-        tokenizer, size=decoder.vocab_size, eos=_eos(raw, tokenizer), cache=cache
-    )
+    own = tokenizer.eos_token_id
+    eos = end_tokens(raw) or ((own,) if isinstance(own, int) else ())
+    vocab = Vocabulary.from_tokenizer(tokenizer, size=decoder.vocab_size, eos=eos, cache=cache)
     name = "maskwright-demo" if directory == DEMO_PATH else directory.name
     if isinstance(path_or_id, str) and not Path(path_or_id).is_dir():
         name = path_or_id
@@ -283,11 +283,3 @@ def _is_plain_llama(directory: Path, raw: Mapping[str, Any]) -> bool:
         and settings.get("tokenizer_class") in ("PreTrainedTokenizerFast", "TokenizersBackend")
         and "auto_map" not in settings
     )
-
-
-def _eos(raw: Mapping[str, Any], tokenizer: ModelTokenizer) -> tuple[int, ...]:
-    named = end_tokens(raw)
-    if named:
-        return named
-    token = tokenizer.eos_token_id
-    return (token,) if isinstance(token, int) else ()

@@ -94,7 +94,13 @@ def _read(file: Path) -> Arrays | None:
 
 
 def _write(file: Path, arrays: Arrays) -> None:
-    data = _laid_out(arrays)
+    described = {name: (array.dtype.str, array.shape) for name, array in arrays.items()}
+    line = json.dumps(described).encode() + b"\n"
+    parts, at = [line], _DIGITS + 1 + len(line)
+    for array in arrays.values():
+        parts += [bytes(-at % _ALIGNMENT), array.tobytes()]
+        at += len(parts[-2]) + len(parts[-1])
+    data = b"".join(parts)
     unfinished: str | None = None
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -105,14 +111,3 @@ def _write(file: Path, arrays: Arrays) -> None:
     except OSError:
         if unfinished is not None:
             Path(unfinished).unlink(missing_ok=True)
-
-
-def _laid_out(arrays: Arrays) -> bytes:
-    """What stands after the checksum."""
-    described = {name: (array.dtype.str, array.shape) for name, array in arrays.items()}
-    line = json.dumps(described).encode() + b"\n"
-    parts, at = [line], _DIGITS + 1 + len(line)
-    for array in arrays.values():
-        parts += [bytes(-at % _ALIGNMENT), array.tobytes()]
-        at += len(parts[-2]) + len(parts[-1])
-    return b"".join(parts)

@@ -123,7 +123,8 @@ class Spellings:
                 if known is None:
                     if len(windows) >= _MOST_WINDOWS:
                         windows.clear()
-                    known = windows[window] = self._fitting(lengths, window)
+                    fitting = (n for n in lengths if n <= len(window) and window[:n] in self.ids)
+                    known = windows[window] = tuple(fitting)
                 lengths = known
             for length in lengths:
                 if (
@@ -138,10 +139,6 @@ class Spellings:
         if len(data) <= _MOST_KEPT:
             self._latest[0] = counted
         return counted
-
-    def _fitting(self, lengths: tuple[int, ...], data: bytes) -> tuple[int, ...]:
-        """Return the `lengths` that some token at the beginning of `data` has."""
-        return tuple(n for n in lengths if n <= len(data) and data[:n] in self.ids)
 
 
 def _common_suffix(one: bytes, other: bytes) -> int:

@@ -21,7 +21,7 @@ from maskwright.models import DEMO_PATH, LoadedModel
 from maskwright.models.config import parse_config, read_config
 from maskwright.models.dense import DenseDecoder
 from maskwright.models.weights import read_weights
-from maskwright.sampling import SampleRow, SamplingParams, TokenScore
+from maskwright.sampling import SampleRow, SamplingParams, TokenScore, score_prompt
 from tests.engine.step.host_waits import READS, HostWaits
 from tests.models.graphs.tape import TapeRecorder
 from tests.models.test_device import META, recorded
@@ -272,10 +272,8 @@ def test_a_step_on_a_device_waits_for_its_results_alone(scored: bool) -> None:
 
 def test_scores_of_a_prompt_are_computed_on_the_device() -> None:
     """Of the logits, only what is reported comes to the host, in one copy."""
-    decoder = device_decoder()
-    found = Runner(decoder, 2, 16)
-    logits = torch.empty(40, decoder.vocab_size, device=META)
+    logits = torch.empty(40, device_decoder().vocab_size, device=META)
     with HostWaits() as waits:
-        scores = found.score_prompt(logits, [7] * 40, 3)
+        scores = score_prompt(logits, [7] * 40, 3)
     assert (waits.waits, waits.uploads) == (["cpu"], 1)
     assert (len(scores), scores.top.shape, scores.tokens.tolist()) == (40, (40, 3), [7] * 40)

@@ -56,9 +56,8 @@ class _Past(Struct, eq=False):
                 break
             self.computed += 1
         self.ahead = []
-        self.computed = min(
-            self.computed, len(tokens) - 1
-        )  # the last one is computed again, for its logits
+        # The last one is computed again, for its logits.
+        self.computed = min(self.computed, len(tokens) - 1)
 
 
 class _Walk(Struct, eq=False):
@@ -110,7 +109,8 @@ class DraftModel:
     def propose(self, decoding: SequenceOf[Active]) -> list[Filled]:
         """Propose tokens for the sequences of `decoding` for which this saves time. Sets their
         drafts, fills the masks after the draft tokens, and returns these masks."""
-        self._sweep()
+        for sequence in [s for s in self._pasts if s.phase is not Phase.RUNNING]:
+            self.forget(sequence)
         walks = [w for active in decoding if (w := self._begin(active, len(decoding))) is not None]
         if not walks:
             self.length_model.fade()
@@ -163,11 +163,6 @@ class DraftModel:
             clear_blocks(self._pool, taken)
             past.table += taken
         return True
-
-    def _sweep(self) -> None:
-        """Release the blocks of sequences that are not running."""
-        for sequence in [s for s in self._pasts if s.phase is not Phase.RUNNING]:
-            self.forget(sequence)
 
     def _pass(self, walks: list[_Walk], masks: list[Filled]) -> list[_Walk]:
         """Run one forward, draw a token for each of `walks` that has logits, and return those that

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from functools import partial
+from functools import lru_cache, partial
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -211,7 +211,6 @@ class Automata:
         self._clock = clock
         self._executor = ThreadPoolExecutor(1, "maskwright-automata") if background else None
         self._made: WeakKeyDictionary[object, dict[bool, _Made]] = WeakKeyDictionary()
-        self._free: dict[bytes, TokenAutomaton] = {}
         self._last: Future[_Ready] | None = None
         """The last table that was made in the background."""
 
@@ -221,7 +220,7 @@ class Automata:
         work of the request is pending."""
         matcher = active.matcher
         if matcher is None:
-            return TextState(self._without_grammar(active), 0)
+            return TextState(_without_grammar(active.free_words.tobytes()), 0)
         if isinstance(matcher, Follower):
             grammar, start = matcher.grammar, matcher.grammar.start
             if start is None:
@@ -238,15 +237,6 @@ class Automata:
         """End the thread."""
         if self._executor is not None:
             self._executor.shutdown(cancel_futures=True)
-
-    def _without_grammar(self, active: Active) -> TokenAutomaton:
-        words = active.free_words
-        found = self._free.get(words.tobytes())
-        if found is None:
-            if len(self._free) >= MOST_FREE:
-                self._free.clear()
-            found = self._free[words.tobytes()] = free_automaton(words)
-        return found
 
     def _find(
         self, active: Active, grammar: object, position: object, source: _TableSource
@@ -302,6 +292,11 @@ class Automata:
         future: Future[_Ready] = Future()
         future.set_result(work())
         return _Made(source.version, future, before)
+
+
+@lru_cache(maxsize=MOST_FREE)
+def _without_grammar(words: bytes) -> TokenAutomaton:
+    return free_automaton(np.frombuffer(words, np.int32))
 
 
 class _TableSource(Immutable):

@@ -147,14 +147,7 @@ class LaunchedSteps:
         self._block_size = block_size
         batch = lay_out_batch(runs, block_size, decoder.plan)
         longest = max(run.start + row.left for run, row in zip(runs, rows, strict=True))
-        self._lay_out(batch, rows, states, longest // block_size + 1)
-
-    def _lay_out(
-        self, batch: ForwardBatch, rows: Sequence[AheadRow], states: Sequence[int], blocks: int
-    ) -> None:
-        """Copy `rows`, whose states on the device are `states`, to memory with room for so many
-        blocks of each."""
-        device, most = self._decoder.device, max(1, *(len(row.last) for row in rows))
+        device, most = decoder.device, max(1, *(len(row.last) for row in rows))
         columns = (
             states,
             [row.left for row in rows],
@@ -171,13 +164,14 @@ class LaunchedSteps:
             device,
         )
         tokens, positions, homes, offsets, select, state, left, last, *planned = moved
-        memory = torch.zeros(len(rows), blocks, dtype=torch.int32, device=device)
+        size = len(rows), longest // block_size + 1
+        memory = torch.zeros(size, dtype=torch.int32, device=device)
         if isinstance(plan, DevicePlan):
             plan = plan.with_columns(planned)
             assert plan.decode is not None, "rows of one token each"
             plan = replace(plan, decode=replace(plan.decode, tables=memory))
-        masks = self._tables.next_rows.masks[state.long()]
-        self._inputs = lay_out([row.sample for row in rows], self._tables.masks, masks)
+        masks = tables.next_rows.masks[state.long()]
+        self._inputs = lay_out([row.sample for row in rows], tables.masks, masks)
         self._batch = ForwardBatch(tokens, positions, homes, offsets, plan, select, batch.adapters)
         self.rows = DecodeRows(
             *(tokens, positions, homes, offsets),

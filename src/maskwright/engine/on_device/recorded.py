@@ -181,7 +181,6 @@ class ReplayedSteps(Immutable):
     step: Callable[[Tensor], None]
 
     def reach(self, positions: int) -> bool:
-        """See `LaunchedSteps`."""
         return positions <= self.positions
 
 

@@ -39,6 +39,7 @@ from maskwright.engine.step.seconds import Stopwatch
 from maskwright.engine.step.tiering import BlockTiers
 from maskwright.errors import GenerationError, MaskwrightError
 from maskwright.kernels.device import runs_kernels
+from maskwright.sampling import score_prompt
 from maskwright.sampling.chain import no_token
 
 GRACE = 0.001
@@ -484,7 +485,7 @@ class Core:
             start = chunk.start + chunk.count - chunk.scored
             end = min(start + chunk.scored, sequence.to_score)
             first = row - chunk.scored
-            scores = self._runner.score_prompt(
+            scores = score_prompt(
                 logits[first : first + end - start],
                 sequence.tokens[start + 1 : end + 1],
                 active.request.prompt_logprobs or 0,

@@ -47,13 +47,11 @@ from maskwright.sampling import (
     Mask,
     MaskTable,
     Outcome,
-    PromptScores,
     SampleRow,
     SamplingParams,
     draw_on_device,
     draw_plain_on_device,
     sample_on_host,
-    score_prompt,
 )
 from maskwright.sampling.device_rows import lay_out as lay_out_draws
 
@@ -284,12 +282,6 @@ class Runner:
         if self.resident_tables is None:
             self.resident_tables = ResidentTables(words, self._decoder.device)
         return self.resident_tables
-
-    @torch.inference_mode()
-    def score_prompt(self, logits: Tensor, tokens: SequenceOf[int], top: int) -> PromptScores:
-        """The scores of a prompt's `tokens` from `logits` float32 `[tokens, vocab]`; see
-        `maskwright.sampling.score_prompt`."""
-        return score_prompt(logits, tokens, top)
 
     @torch.inference_mode()
     def sample(

@@ -144,34 +144,22 @@ class PagedLayers:
         sinks = call.sinks
         if sinks is not None:
             sinks = _pad(sinks.view(kv_heads, group), (0, 0, 0, more)).flatten()
-        mixed = self._mixed(query, batch, pool, layer, call, sinks)
-        mixed = mixed.view(rows, self.heads, group, self.width)
-        return mixed[:, :kv_heads, :, : call.values.shape[2]].flatten(1, 2)
-
-    def _mixed(
-        self,
-        query: Tensor,
-        batch: ForwardBatch,
-        pool: KvPool,
-        layer: int,
-        call: Attention,
-        sinks: Tensor | None,
-    ) -> Tensor:
-        """Return the attention of queries with the heads and width of the pool."""
         plan = batch.attention
         if isinstance(plan, DevicePlan):
             sinks = None if sinks is None else sinks.to(torch.float32)
-            return plan.attend(
-                *(query, pool, layer), Scores(call.scale, call.window, call.softcap, sinks)
+            scores = Scores(call.scale, call.window, call.softcap, sinks)
+            mixed = plan.attend(query, pool, layer, scores)
+        else:
+            assert isinstance(plan, AttentionPlan)
+            mixed = paged_attention(
+                *(query, pool, layer, plan),
+                scale=call.scale,
+                window=call.window,
+                softcap=call.softcap,
+                sinks=sinks,
             )
-        assert isinstance(plan, AttentionPlan)
-        return paged_attention(
-            *(query, pool, layer, plan),
-            scale=call.scale,
-            window=call.window,
-            softcap=call.softcap,
-            sinks=sinks,
-        )
+        mixed = mixed.view(rows, self.heads, group, self.width)
+        return mixed[:, :kv_heads, :, : call.values.shape[2]].flatten(1, 2)
 
     def _padded(self, numbers: Tensor) -> Tensor:
         """Pad keys or values `[n, heads, width]` to the heads and width of the pool."""

@@ -87,7 +87,7 @@ _ADAPTERS: ContextVar[Updates] = ContextVar("adapters", default=())
 
 
 class TransformersDecoder(Decoder):
-    """A model of the library, which stays on its device."""
+    """A model of the library, which stays on its device; see `Decoder`."""
 
     def __init__(self, model: PreTrainedModel) -> None:
         model.set_attn_implementation(INTERFACE)
@@ -117,7 +117,6 @@ class TransformersDecoder(Decoder):
 
     @property
     def plain_bytes(self) -> int:
-        """Bytes of all weights, shared ones counted once."""
         return sum(weight.nbytes for weight in self.model.parameters())
 
     @property
@@ -138,8 +137,6 @@ class TransformersDecoder(Decoder):
 
     @torch.inference_mode()
     def forward(self, batch: ForwardBatch, pool: KvPool, out: Tensor | None = None) -> Tensor:
-        """Write the keys and values of all rows to `pool`, and return the logits of the rows in
-        `select`: float32 `[s, vocab]`, in `out` if it is given."""
         adapters = self.updates(batch)
         batch = batch.to(self.device)
         attend = partial(self.layers.attend, batch, pool)
