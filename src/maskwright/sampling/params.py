@@ -156,9 +156,8 @@ class SamplingParams:
         if self.logprobs is not None:
             _integer("logprobs", self.logprobs, 0, MOST_LOGPROBS)
         if self.scale not in get_args(Scale):
-            raise InputError(
-                f"scale is {self.scale!r}; it must be 'raw' or 'masked'.", param="scale"
-            )
+            message = f"scale is {self.scale!r}; it must be 'raw' or 'masked'."
+            raise InputError(message, param="scale")
         for token, bias in self.logit_bias.items():
             _integer("logit_bias", token, 0, 2**31)
             _number("logit_bias", bias, -100.0, 100.0)
@@ -193,8 +192,7 @@ class SamplingParams:
 
     @property
     def forbids(self) -> bool:
-        """Whether a token may be forbidden that the mask allows, and that doesn't end the
-        answer."""
+        """Whether a token may be forbidden that the mask allows and that doesn't end the answer."""
         return bool(
             self.bad_words
             or self.banned is not None

@@ -15,7 +15,6 @@ import numpy as np
 
 from maskwright.engine.kv.prefix import Node, PrefixTree
 from maskwright.engine.schedule.scheduler import Scheduler
-from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.service import ServiceClass
 from maskwright.immutable import Immutable
 
@@ -94,7 +93,19 @@ def view_scheduler(scheduler: Scheduler, classes: SequenceOf[ServiceClass]) -> E
         tuple(spans),
         left_out,
         tuple(counts),
-        tuple(_live(one, state, classes) for state, one in shown[:MOST_REQUESTS]),
+        tuple(
+            LiveRequest(
+                id=one.arrival,
+                service=classes[one.rank].name,
+                state=state,
+                prompt_tokens=one.prompt_length,
+                tokens=len(one.tokens),
+                computed=one.computed,
+                blocks=len(one.table) - one.outside_window,
+                preemptions=one.preemptions,
+            )
+            for state, one in shown[:MOST_REQUESTS]
+        ),
     )
 
 
@@ -128,16 +139,3 @@ def prefix_spans(tree: PrefixTree) -> tuple[list[PrefixSpan], bool]:
         queue.extend((child, len(spans)) for child in children)
         spans.append(PrefixSpan(parent, blocks, holders))
     return spans, bool(queue)
-
-
-def _live(sequence: Sequence, state: str, classes: SequenceOf[ServiceClass]) -> LiveRequest:
-    return LiveRequest(
-        id=sequence.arrival,
-        service=classes[sequence.rank].name,
-        state=state,
-        prompt_tokens=sequence.prompt_length,
-        tokens=len(sequence.tokens),
-        computed=sequence.computed,
-        blocks=len(sequence.table) - sequence.outside_window,
-        preemptions=sequence.preemptions,
-    )

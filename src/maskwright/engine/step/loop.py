@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import CancelledError, Future
 from dataclasses import asdict
 from pathlib import Path
-from types import TracebackType
 from typing import TypeVar
 
 import torch
@@ -187,12 +186,7 @@ class Engine:
         self.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.stop()
 
     def submit(self, request: Request) -> Generation:
@@ -454,8 +448,7 @@ class Engine:
             )
 
     def _drain(self) -> bool:
-        """Process what other threads have submitted; wait while there is nothing to do. False if
-        the engine is to stop."""
+        """Process what other threads submitted, or wait for it. False if the engine is to stop."""
         while True:
             with self._wake:
                 if (seconds := self._patience()) != 0.0:
@@ -496,8 +489,7 @@ class Engine:
         return None if first is None else max(0.0, first - time.monotonic())
 
     def _compiled(self, waiting: Waiting) -> None:
-        """Admit a request whose grammar has been compiled, or end it with the error of its
-        grammar."""
+        """Admit a request whose grammar has been compiled, or end it with the grammar's error."""
         request, generation = waiting.request, waiting.generation
         try:
             grammar = waiting.future.result()

@@ -4,6 +4,7 @@ that are kept for a later step, because their masks are late."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 import torch
@@ -106,25 +107,26 @@ class RareRows:
                 if number <= len(held.draft)
             ]
             masks += active.masks.words[: 1 + len(held.draft)]
-        if computed is not None and _consecutive(ready, computed):
+        starts = list(accumulate((1 + len(held.draft) for _, held in ready), initial=0))
+        if computed is not None and all(
+            held.logits is computed and held.first == at
+            for (_, held), at in zip(ready, starts, strict=False)
+        ):
             logits = computed[: len(rows)]
         else:
             logits = torch.cat([held.rows for _, held in ready])
         unlimited = self._runner.draw_without_limit(logits, rows, free) if free else {}
         outcomes = self._runner.sample(logits, rows, masks)
-        at = 0
-        found: list[Sampled] = []
-        for active, held in ready:
-            end = at + 1 + len(held.draft)
-            others = {
-                number - at: unlimited[number]
-                for number in (range(at, end) if unlimited else ())
-                if number in unlimited
-            }
-            place = held.first if held.logits is computed else -1
-            found.append(Sampled(place, active, held.draft, outcomes[at:end], others))
-            at = end
-        return found
+        return [
+            Sampled(
+                held.first if held.logits is computed else -1,
+                active,
+                held.draft,
+                outcomes[at:end],
+                {number - at: unlimited[number] for number in unlimited if at <= number < end},
+            )
+            for (active, held), (at, end) in zip(ready, pairwise(starts), strict=True)
+        ]
 
     def _ready(
         self, chunks: list[tuple[Chunk, int]], logits: Tensor | None
@@ -156,13 +158,3 @@ class RareRows:
                 self.held[number] = Held(held.rows.clone(), 0, held.draft)
             else:
                 yield active, held
-
-
-def _consecutive(ready: list[tuple[Active, Held]], whole: Tensor) -> bool:
-    """Whether the `ready` rows are the first rows of `whole`, in order and without a gap."""
-    at = 0
-    for _, held in ready:
-        if held.logits is not whole or held.first != at:
-            return False
-        at += 1 + len(held.draft)
-    return True
