@@ -195,8 +195,7 @@ class DenseDecoder(Decoder):
 
     @property
     def library_operations(self) -> LibraryOperations:
-        """The products and attention of a library on a CPU; nothing if they are computed in
-        compiled operations or on another device."""
+        """What a library computes on a CPU; nothing if operations are compiled or on a device."""
         if self._compiled is not None or self.device.type != "cpu":
             return LibraryOperations()
         linears = [each for layer in self.layers for each in layer.products]

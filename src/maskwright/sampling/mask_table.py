@@ -49,8 +49,7 @@ class MaskTable:
         self._digests: dict[int, tuple[weakref.ref[Mask], bytes]] = {}
 
     def rows(self, masks: Sequence[Mask]) -> Tensor:
-        """Return the number of the row of each of `masks`, int32 on the host, after copying those
-        to the device that it lacks."""
+        """Return each mask's row, int32 on the host, after copying masks that the device lacks."""
         digests = [self._digest(mask) for mask in masks]
         new: dict[bytes, Mask] = {}
         for digest, mask in zip(digests, masks, strict=True):

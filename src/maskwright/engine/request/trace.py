@@ -90,8 +90,7 @@ class Trace:
 
 
 class Record(Progress):
-    """The times and counts of a running request, in seconds. After the submission, only the
-    engine's thread writes to it."""
+    """The times and counts of a running request, in seconds; its engine's thread writes them."""
 
     __slots__ = (
         *("accepted", "adapter", "cached", "compiling", "completion", "drafted", "model_accepted"),

@@ -92,8 +92,7 @@ class Scheduler:
 
     @property
     def idle(self) -> bool:
-        """Whether there is nothing to compute: every sequence waits for its reader or for a mask,
-        or there is none."""
+        """Whether there is nothing to compute: all wait for readers or masks, or there are none."""
         return not self.waiting and not any(sequence.pending for sequence in self.running)
 
     @property
@@ -218,8 +217,7 @@ class Scheduler:
             self.tables.settle(sequence)
 
     def confirm(self, sequence: Sequence, tokens: list[int]) -> None:
-        """Append sampled `tokens`; all but the last were accepted draft tokens, and so are
-        computed."""
+        """Append sampled `tokens`; all but the last were accepted drafts, and so are computed."""
         sequence.tokens += tokens
         sequence.computed += len(tokens) - 1
         self.waiting.charge(sequence, output=len(tokens))
@@ -254,8 +252,7 @@ class Scheduler:
             self._admit(step, shares)
 
     def _fill(self, sequence: Sequence, step: PlanBuilder, share: list[int]) -> None:
-        """Compute as many pending tokens as budget and `share` allow; `share` is a list of one
-        number, which is reduced."""
+        """Compute pending tokens as budget and `share`, a list of one number to reduce, allow."""
         if sequence.transfer is not None:
             return  # its blocks are on their way back
         done = step.counts.get(sequence, 0)

@@ -108,8 +108,7 @@ class TransformersDecoder(Decoder):
 
     @property
     def _routed(self) -> bool:
-        """Whether the model has experts: a weight of more than two dimensions is taken as a sign
-        of them."""
+        """Whether there are experts, of which a weight of more than two dimensions is a sign."""
         return any(
             ".experts." in name or weight.dim() > 2
             for name, weight in self.model.named_parameters()
