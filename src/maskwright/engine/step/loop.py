@@ -73,12 +73,8 @@ class Engine:
         self._pool = BlockPool(self.capacity.blocks, config.block_size)
         self._admission = Admission(loaded, self._pool, config, self.adapters)
         step_times = StepTimeModel(config.max_batch_tokens, config.stall)
-        self._gate = Gate(
-            config.classes,
-            step_times,
-            slots=config.max_running,
-            positions=self._pool.total * config.block_size,
-        )
+        bounds = {"slots": config.max_running, "positions": self._pool.total * config.block_size}
+        self._gate = Gate(config.classes, step_times, **bounds)
         self._runner = Runner(
             *(loaded.decoder, self.capacity.blocks, config.block_size, config.kv_dtype),
             self.capacity.host_blocks,
@@ -113,8 +109,7 @@ class Engine:
         """Called by the engine's thread with what it does at its start, where that takes long."""
         self._calls = Calls()
         self.batch_invariance: BatchInvariance | None = None
-        """Whether logits have equal bits under any schedule, as probed by the engine's thread at
-        its start; None before that."""
+        """Whether logits have equal bits under any schedule; None before the thread has probed."""
         self._numbers = itertools.count(1)
         self._thread = threading.Thread(target=self._run, name="maskwright-engine", daemon=True)
         self._wake = threading.Condition()
