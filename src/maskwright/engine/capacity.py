@@ -46,23 +46,19 @@ class Capacity(Immutable):
         """The number of positions in all blocks."""
         return self.blocks * self.block_size
 
-    @property
-    def _draft(self) -> int:
-        return self.draft_weights + self.blocks * self.draft_block
-
     def report(self) -> str:
         """The formula with its numbers, for people."""
         kind = "" if self.kv_dtype == "auto" else f" in {self.kv_dtype}"
         parts = (
             ("weights", self.weights),
             (f"{self.blocks} blocks of {self.block_size} tokens{kind}", self.blocks * self.block),
-            *([("swap", self.host_blocks * self.block)] if self.host_blocks else []),
-            *([("evicted blocks", self.kv_host_bytes)] if self.kv_host_bytes else []),
-            *([("draft model", draft)] if (draft := self._draft) else []),
+            ("swap", self.host_blocks * self.block),
+            ("evicted blocks", self.kv_host_bytes),
+            ("draft model", self.draft_weights + self.blocks * self.draft_block),
             ("workspace", self.workspace),
             ("reserve", self.reserve),
         )
-        terms = " + ".join(f"{name} {binary_size(value)}" for name, value in parts)
+        terms = " + ".join(f"{name} {binary_size(value)}" for name, value in parts if value)
         whole = binary_size(sum(value for _, value in parts))
         limit = "" if self.memory is None else f", of {binary_size(self.memory)} allowed"
         return f"{terms} = {whole}{limit}: {self.positions} tokens"
@@ -147,11 +143,9 @@ def _check_sizes(config: EngineConfig, block: int) -> None:
 
 def _largest(config: EngineConfig, pool: int, swap: int) -> str:
     """Return the name of the setting that asks for most of the memory."""
-    if config.kv_host_bytes > max(swap, pool):
-        return "kv_host_bytes"
-    if swap > pool:
-        return "swap_bytes"
-    return "kv_bytes" if config.blocks is None else "blocks"
+    of_pool = "kv_bytes" if config.blocks is None else "blocks"
+    asked = {of_pool: pool, "swap_bytes": swap, "kv_host_bytes": config.kv_host_bytes}
+    return max(asked, key=asked.__getitem__)
 
 
 def _workspace(decoder: Decoder, config: EngineConfig) -> int:

@@ -180,7 +180,8 @@ def _check(name: str, value: object, *, optional: bool) -> None:
             right = isinstance(value, int | float) and 0 < value <= 1
             wanted = "a number above 0, 1 at most"
         case "reader_seconds":
-            right, wanted = _seconds(value), "a finite number above 0"
+            right = isinstance(value, int | float) and 0 < value < math.inf
+            wanted = "a finite number above 0"
         case "stall":
             right, wanted = isinstance(value, int | float) and value > 1, "a number above 1"
         case "kv_disk":
@@ -195,10 +196,6 @@ def _check(name: str, value: object, *, optional: bool) -> None:
             right, wanted = _whole(value) and value > 0, "a positive integer"
     if not right and not (value is None and optional):
         raise InputError(f"{name} is {value!r}; it must be {wanted}.", param=name)
-
-
-def _seconds(value: object) -> bool:
-    return isinstance(value, int | float) and 0 < value < math.inf
 
 
 def _whole(value: object) -> TypeGuard[int]:

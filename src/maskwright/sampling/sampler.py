@@ -28,7 +28,7 @@ def sample(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
     error in place of the token concerns its row alone. Ties go to the lowest token id. On a GPU,
     kernels do it, after all masks have been copied there; equal logits give equal tokens."""
     if not runs_kernels(logits):
-        return [*map(token_or_error, _draw(_values(logits), batch).tokens)]
+        return [*map(token_or_error, _draw(logits.contiguous().numpy(), batch).tokens)]
     table = batch.words.to(logits.device, non_blocking=True)
     numbers = torch.arange(len(table), dtype=torch.int32, device=logits.device)
     drawn = sample_rows(logits, lay_out(batch.rows, table, numbers))
@@ -37,7 +37,7 @@ def sample(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
 
 def sample_on_host(logits: Tensor, batch: ChainBatch) -> list[Outcome]:
     """Do what `sample` does, from logits on the CPU, and score tokens of rows that ask for it."""
-    values, rows = _values(logits), batch.rows
+    values, rows = logits.contiguous().numpy(), batch.rows
     scored = [number for number, row in enumerate(rows) if row.params.logprobs is not None]
     raw = {number: values[number].copy() for number in scored}
     drawn = _draw(values, batch)
@@ -59,11 +59,6 @@ class _Drawn(NamedTuple):
     tokens: list[int]
     processed: NDArray[np.float64]
     support: NDArray[np.int64]
-
-
-def _values(logits: Tensor) -> NDArray[np.float32]:
-    values: NDArray[np.float32] = logits.contiguous().numpy()
-    return values
 
 
 def _draw(values: NDArray[np.float32], batch: ChainBatch) -> _Drawn:

@@ -129,21 +129,17 @@ class ServingPlan:
 
     def block_sizes(self) -> list[BlockSizeRow]:
         """The trade-off of block sizes: unused positions against entries of block tables."""
-        rows: list[BlockSizeRow] = []
-        for size in BLOCK_SIZES:
-            plan = replace(self, block_size=size)
-            unused = (size - 1) / 2
-            rows.append(
-                BlockSizeRow(
-                    block_size=size,
-                    sequences=plan.sequences,
-                    table_entries=plan.sequence_blocks,
-                    unused_tokens=unused,
-                    unused_bytes=unused * self.token_bytes,
-                    run_bytes=size * self._position // 2,
-                )
+        return [
+            BlockSizeRow(
+                block_size=plan.block_size,
+                sequences=plan.sequences,
+                table_entries=plan.sequence_blocks,
+                unused_tokens=(plan.block_size - 1) / 2,
+                unused_bytes=(plan.block_size - 1) / 2 * plan.token_bytes,
+                run_bytes=plan.block_size * plan._position // 2,
             )
-        return rows
+            for plan in (replace(self, block_size=size) for size in BLOCK_SIZES)
+        ]
 
     def decode_bound(self, sequences: int) -> DecodeRow | None:
         """The bound on decoding with that many sequences; None without a bandwidth."""
@@ -156,9 +152,9 @@ class ServingPlan:
 
     def decode_rows(self) -> list[DecodeRow]:
         """The bound for 1, 2, 4, … sequences, up to those that fit."""
-        counts: list[int] = []
-        while not counts or 2 * counts[-1] < self.sequences:
-            counts.append(2 * counts[-1] if counts else 1)
+        counts = [1]
+        while 2 * counts[-1] < self.sequences:
+            counts.append(2 * counts[-1])
         if self.sequences > counts[-1]:
             counts.append(self.sequences)
         found = (self.decode_bound(count) for count in counts if self.sequences)

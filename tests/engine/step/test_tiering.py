@@ -310,7 +310,7 @@ def test_running_requests_are_not_delayed(
         side.scheduler.tree.evict(side.pool.cached)
         side.add(neighbour, 10)
         side.step()
-        monkeypatch.setattr(tiering, "_mean", lambda before, value: 0.000_2)  # two in 0.5 ms
+        monkeypatch.setattr(tiering, "moving_mean", lambda *_: 0.000_2)  # two in 0.5 ms
         side.tiers._land_seconds = 0.000_2
         side.add(request, 11)
         side.step()

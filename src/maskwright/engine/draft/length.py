@@ -8,6 +8,8 @@ proposed. No clock is read here: the caller measures durations and passes them o
 
 from __future__ import annotations
 
+from maskwright.engine.schedule.step_time import moving_mean
+
 FIRST_ACCEPTANCE = 0.8
 """The acceptance rate that is assumed before any draft token has been verified."""
 
@@ -83,12 +85,8 @@ class DraftLengthModel:
 
     def observe_step(self, rows: int, seconds: float) -> None:
         """Record that the large model took `seconds` for a step of `rows` decode rows."""
-        self._large = _mean(self._large, seconds / (self._fixed_rows + rows))
+        self._large = moving_mean(self._large, seconds / (self._fixed_rows + rows), MEMORY)
 
     def observe_pass(self, rows: int, seconds: float) -> None:
         """Record that a pass of `rows` rows took `seconds`, its draws and masks included."""
-        self._small = _mean(self._small, seconds / (self._fixed_rows + rows))
-
-
-def _mean(before: float | None, value: float) -> float:
-    return value if before is None else before + MEMORY * (value - before)
+        self._small = moving_mean(self._small, seconds / (self._fixed_rows + rows), MEMORY)

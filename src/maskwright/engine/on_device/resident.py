@@ -97,18 +97,18 @@ class ResidentTables:
         )
         pairs = np.stack((automaton.tokens, _moved(automaton.targets, base)))
         rows = np.stack(automaton.rows)
-        self._put(self._states[:, base : base + states], columns)
-        self._put(self._moves[:, self._moves_used : self._moves_used + moves], pairs)
-        self._put(self.masks[self._masks_used : self._masks_used + len(rows)], rows)
+        for place, values in (
+            (self._states[:, base : base + states], columns),
+            (self._moves[:, self._moves_used : self._moves_used + moves], pairs),
+            (self.masks[self._masks_used : self._masks_used + len(rows)], rows),
+        ):
+            place.copy_(torch.from_numpy(values))
         self._bases[automaton] = base
         self._states_used += states
         self._moves_used += moves
         self._masks_used += len(rows)
         self._most = max(self._most, int(np.diff(automaton.starts).max(initial=0)))
         self.copied += 1
-
-    def _put(self, place: Tensor, values: NDArray[np.int32]) -> None:
-        place.copy_(torch.from_numpy(values))
 
 
 def _moved(targets: NDArray[np.int32], base: int) -> NDArray[np.int32]:

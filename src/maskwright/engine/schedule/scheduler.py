@@ -359,7 +359,9 @@ class Scheduler:
             for sequence in self.waiting.order(self.tables.cached):
                 if shares[sequence.rank][0] <= 0 or self.tables.following(sequence) in coming:
                     continue
-                if sequence.transfer is not None or self._awaits(sequence):
+                if sequence.transfer is not None:
+                    continue
+                if self.arriving is not None and self._fits(sequence) and self.arriving(sequence):
                     continue
                 if self._enter(sequence, step):
                     chosen = sequence
@@ -372,10 +374,6 @@ class Scheduler:
             self.waiting.overtake(chosen, blocked)
             self._fill(chosen, step, shares[chosen.rank])
             coming |= {self.tables.next_block(chosen)} - {None}
-
-    def _awaits(self, sequence: Sequence) -> bool:
-        """Whether `sequence`, which could be admitted, waits for blocks from a store."""
-        return self.arriving is not None and self._fits(sequence) and self.arriving(sequence)
 
     def _enter(self, sequence: Sequence, step: PlanBuilder) -> bool:
         """Admit `sequence` if a slot is free and all its tokens fit in addition to what the running

@@ -84,7 +84,7 @@ class StepTimeModel:
         `position` is the mean position of its prompt tokens."""
         alone = self.step(decoding) if decoding else 0.0
         if prompt >= FIRST and alone is not None:
-            self._prompt = _mean(self._prompt, max(seconds - alone, 1e-9) / prompt)
+            self._prompt = moving_mean(self._prompt, max(seconds - alone, 1e-9) / prompt)
         if decoding and not prompt:
             self._line.note(decoding, seconds)
         elif decoding and alone is not None:
@@ -114,7 +114,7 @@ class StepTimeModel:
     def observe_copies(self, blocks: int, seconds: float) -> None:
         """Record that copying so many blocks between the two pools took `seconds`."""
         if blocks:
-            self._copy = _mean(self._copy, seconds / blocks)
+            self._copy = moving_mean(self._copy, seconds / blocks)
 
     def swap_pays(self, blocks: int, tokens: int) -> bool:
         """Whether copying `blocks` blocks out and back takes less time than computing `tokens`
@@ -216,5 +216,6 @@ def _fading(sums: tuple[float, ...], new: tuple[float, ...], keep: float) -> tup
     return tuple(keep * old + value for old, value in zip(sums, new, strict=True))
 
 
-def _mean(before: float | None, value: float) -> float:
-    return value if before is None else before + MEMORY * (value - before)
+def moving_mean(before: float | None, value: float, weight: float = MEMORY) -> float:
+    """The moving average `before` with one more value, which is the first one after None."""
+    return value if before is None else before + weight * (value - before)

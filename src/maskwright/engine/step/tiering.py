@@ -26,7 +26,7 @@ from maskwright.engine.config import EngineConfig
 from maskwright.engine.kv.block_keys import next_key
 from maskwright.engine.kv.prefix import Node, PrefixTree
 from maskwright.engine.schedule.sequence import Sequence
-from maskwright.engine.schedule.step_time import StepTimeModel
+from maskwright.engine.schedule.step_time import StepTimeModel, moving_mean
 from maskwright.engine.schedule.tables import Tables
 from maskwright.engine.step.exchange import BlockExchange, KvPrefix
 from maskwright.engine.step.runner import Runner
@@ -240,7 +240,7 @@ class BlockTiers:
             }
             reached = self._exchange.write(KvPrefix(sequence.salt, tokens), contents)
             one = (time.perf_counter() - begin) / len(taken)
-            self._land_seconds = _mean(self._land_seconds, one)
+            self._land_seconds = moving_mean(self._land_seconds, one, MEMORY)
             for number in taken:
                 self.fetched[tiers[number]] += number < reached
             if reached < end:
@@ -272,7 +272,7 @@ class BlockTiers:
             for key, block in zip(chosen, contents, strict=True):
                 self.stores.write_through(key, block.tobytes())
             one = (time.perf_counter() - begin) / len(chosen)
-            self._save_seconds = _mean(self._save_seconds, one)
+            self._save_seconds = moving_mean(self._save_seconds, one, MEMORY)
 
     def _most(self, decoding: int) -> int:
         """Blocks that may be moved between two steps."""
@@ -281,10 +281,6 @@ class BlockTiers:
             return MOST_WHILE_IDLE
         slower = max(self._land_seconds or 0.0, self._save_seconds or 0.0)
         return min(MOST_WHILE_IDLE, max(1, int(SHARE * alone / slower))) if slower else 1
-
-
-def _mean(before: float | None, value: float) -> float:
-    return value if before is None else before + MEMORY * (value - before)
 
 
 def _path(node: Node) -> list[Node]:

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from maskwright.engine.schedule.step_time import moving_mean
 from maskwright.engine.tiers.disk_folder import DiskFolder
 from maskwright.engine.tiers.fetch import Fetch
 
@@ -106,8 +107,7 @@ class DiskThread:
         begin = time.perf_counter()
         contents = self._waiting.get(key) or self.folder.read(key)
         seconds = time.perf_counter() - begin
-        before = seconds if self.read_seconds is None else self.read_seconds
-        self.read_seconds = before + MEMORY * (seconds - before)
+        self.read_seconds = moving_mean(self.read_seconds, seconds, MEMORY)
         if fetch.deliver(number, contents):
             self._notify()
 

@@ -117,9 +117,8 @@ def random_model(kind: type[PreTrainedModel], config: PreTrainedConfig) -> PreTr
     model = kind(copy.deepcopy(config)).eval()
     model.set_attn_implementation("eager")
     for weight in model.parameters():
-        if (
-            weight.dim() == 1
-        ):  # norms and biases are initialised with constants, which would hide errors
+        # Norms and biases are initialised with constants, which would hide errors.
+        if weight.dim() == 1:
             weight.add_(torch.randn_like(weight) * 0.1)
         else:
             weight.normal_(std=weight.shape[-1] ** -0.5)
