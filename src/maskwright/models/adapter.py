@@ -40,8 +40,7 @@ the transformers library."""
 
 
 class LowRank(Immutable):
-    """The two factors of an update: `down` `[rank, inputs]` and `up` `[outputs, rank]`, both in the
-    model's data type."""
+    """An update: `down` `[rank, inputs]` and `up` `[outputs, rank]`, in the model's data type."""
 
     down: Tensor
     up: Tensor

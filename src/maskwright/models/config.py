@@ -1,5 +1,4 @@
-"""Reads the decoder's shape from a checkpoint's config.json; unknown settings are refused by
-name."""
+"""Reads the decoder's shape from a checkpoint's config.json; refuses unknown settings by name."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Reads the tensors of a checkpoint from safetensors. Pickles are refused, because opening one can
-run any code."""
+"""Reads a checkpoint's tensors from safetensors; no pickle, since opening one can run any code."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The sampling parameters of a request, and strings that must not occur in an answer, however it is
-cut into tokens."""
+"""The sampling parameters of a request, and strings that must not occur in an answer."""
 
 from __future__ import annotations
 
@@ -33,8 +32,7 @@ class TextBan:
         self._containing = np.unique(np.concatenate(within)) if within else np.zeros(0, np.int64)
 
     def tokens(self, output: Sequence[int], begin: int = 0) -> Ids:
-        """Return the ids of tokens that may not follow `output`, which counts from `begin` on; an
-        id may occur twice."""
+        """Return tokens that may not follow `output`, which counts from `begin` on, some twice."""
         tail = self._tail(output, begin)
         rests = [
             word[length:]

@@ -140,8 +140,7 @@ class Vocabulary:
         return self.fewest(data)
 
     def fewest(self, data: bytes) -> list[int]:
-        """Return the fewest tokens whose joined bytes are `data`. Raises `UnspellableError` if
-        there are none."""
+        """Return the fewest tokens of the bytes `data`. Raises `UnspellableError` for none."""
         return self._texts.fewest(data)
 
     def decode(self, ids: Iterable[int]) -> bytes:

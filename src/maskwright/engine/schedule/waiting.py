@@ -92,8 +92,7 @@ class WaitingQueue:
     def order(self, cached: Callable[[Sequence], int]) -> Iterator[Sequence]:
         """Yield the sequences in the order in which to admit them: classes by their counters;
         within a class first those that were overtaken too often or preempted, then, among the first
-        `WINDOW` of the clients whose turn it is, those with the most cached tokens (which `cached`
-        returns)."""
+        `WINDOW` of the clients whose turn it is, those with the most `cached` tokens."""
         for rank in self.ranks():
             window = self._window(rank)
             if len(window) > 1:
