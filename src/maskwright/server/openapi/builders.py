@@ -11,6 +11,9 @@ Schemas: TypeAlias = Mapping[str, Json]
 
 ANYTHING: Final[Json] = {}
 NOTHING: Final[Json] = {"type": "null"}
+COUNT: Final[Json] = {"type": "integer", "minimum": 0}
+FLAG: Final[Json] = {"type": "boolean"}
+TEXT: Final[Json] = {"type": "string"}
 
 
 def ref(name: str) -> Json:
@@ -20,10 +23,6 @@ def ref(name: str) -> Json:
 
 def text(about: str = "", **more: object) -> Json:
     return _described({"type": "string", **more}, about)
-
-
-def flag(about: str = "", **more: object) -> Json:
-    return _described({"type": "boolean", **more}, about)
 
 
 def integer(low: int | None, high: int | None = None, about: str = "", **more: object) -> Json:
@@ -57,6 +56,11 @@ def nullable(schema: Json) -> Json:
     plain = dict(schema)
     about = {name: plain.pop(name) for name in ("description", "default") if name in plain}
     return {"anyOf": [plain, NOTHING], **about} if plain else {**about}
+
+
+def each(schema: Json, *names: str) -> Schemas:
+    """Give fields one schema."""
+    return dict.fromkeys(names, schema)
 
 
 def record(required: Schemas, optional: Schemas | None = None, about: str = "") -> Json:

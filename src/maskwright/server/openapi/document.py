@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from typing import Any, Final, TypeAlias, cast
 
 from msgspec import field
@@ -27,19 +26,13 @@ from maskwright.server.batches.batch_routes import (
     BatchRequest,
 )
 from maskwright.server.config import ServerConfig
-from maskwright.server.errors import MESSAGE_CHARACTERS, PARAM_CHARACTERS
+from maskwright.server.errors import MESSAGE_CHARACTERS, PARAM_CHARACTERS, is_anthropic
 from maskwright.server.guarantees.explain_route import ExplainAnswerRequest, ExplainTextRequest
 from maskwright.server.json import Json
-from maskwright.server.openapi.answer_schemas import (
-    answer_schemas,
-    anthropic_schemas,
-    batch_schemas,
-    response_schemas,
-    service_schemas,
-    workbench_schemas,
-)
+from maskwright.server.openapi.answer_schemas import ANSWER_SCHEMAS
 from maskwright.server.openapi.builders import (
     ANYTHING,
+    TEXT,
     Schemas,
     constant,
     either,
@@ -74,341 +67,316 @@ NAMED_EVENTS: Final = (ref("ResponseEvent"), ref("AnthropicEvent"))
 
 _PROMPT: Final = [{"role": "user", "content": "Name a colour."}]
 _COLOUR: Final[Json] = {"type": "object", "properties": {"colour": {"type": "string"}}}
-_FORMAT: Final[Json] = {"type": "json_schema", "json_schema": {"name": "c", "schema": _COLOUR}}
-_TOOL: Final[Json] = {"type": "function", "function": {"name": "look", "parameters": _COLOUR}}
+_SHAPE: Final[Json] = {"shape": '{"enum": ["red", "blue"]}', "kind": "schema"}
 
 
 class Operation(Immutable):
     """One method of a path.
 
     - `id`: its name, `about`: a line of what it does, `tag`: the group that it belongs to.
-    - `takes`: the schema of its body by media type; `gives`: that of its answers.
-    - `queries`: the schemas of its parameters in the query.
+    - `gives`: the schemas of its answers by media type; `takes`: those of its body.
     - `errors`: the statuses of its errors, besides those that every operation may answer.
+    - `queries`: the schemas of its parameters in the query.
     - `needs_key`: it is for clients with a key, on a server with keys.
     - `examples`: bodies that can be sent, by a name.
-    - `error`: the schema of its errors.
     """
 
     id: str
     about: str
-    tag: str
-    takes: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    gives: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    queries: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    gives: Mapping[str, Json]
     errors: tuple[int, ...] = ()
+    takes: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    queries: Mapping[str, Json] = field(default_factory=dict[str, Json])
     needs_key: bool = True
     examples: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    error: str = "Error"
+    tag: str = ""
 
 
 Operations: TypeAlias = Mapping[tuple[str, str], Operation]
-"""Operations by method and path, without `/v1`."""
+"""Operations by method, or several of them, and path, without `/v1`."""
 
 
-def generating() -> Operations:
-    """Return the operations that generate answers."""
-    chat: dict[str, Json] = {
-        "text": {"messages": _PROMPT, "max_tokens": 8},
-        "json": {
+def _giving(id: str, about: str, gives: str, *errors: int, **more: Any) -> Operation:
+    """Return an operation. `gives`: the name of its answer's schema."""
+    return Operation(id, about, {JSON: ref(gives)}, errors, **more)
+
+
+def _taking(
+    id: str, about: str, takes: str, gives: str, *errors: int, **examples: Json
+) -> Operation:
+    """Return an operation. `takes`, `gives`: the names of the schemas of its body and answer."""
+    usual, body = (400, 413, 415, 429, 503), {JSON: ref(takes)}
+    return _giving(id, about, gives, *usual, *errors, takes=body, examples=examples)
+
+
+def _generating(id: str, about: str, names: tuple[str, str, str], **examples: Json) -> Operation:
+    """Return an operation. `names`: of its request, its answer and its events."""
+    request, answer, event = names
+    failed = "If the answer fails after its beginning, the last event holds the error."
+    events = ref(event)
+    if events not in NAMED_EVENTS:
+        events = either(events, ref("Error"), about=failed)
+    operation = _taking(id, about, request, answer, 403, 404, 504, **examples)
+    return replace(operation, gives={JSON: ref(answer), EVENTS: events})
+
+
+def _probe(id: str, about: str, *, has_body: bool = True) -> Operation:
+    gives = {JSON: ref("Health")} if has_body else dict[str, Json]()
+    return Operation(id, about, gives, (503,), needs_key=False)
+
+
+def _page(id: str, about: str, *kinds: str) -> Operation:
+    gives: dict[str, Json] = {kind: {"type": "object"} if kind == JSON else TEXT for kind in kinds}
+    return Operation(id, about, gives, needs_key=False)
+
+
+_GENERATING: Final[Operations] = {
+    ("POST", "/chat/completions"): _generating(
+        "createChatCompletion",
+        "Answer a conversation",
+        ("ChatCompletionRequest", "ChatCompletion", "ChatCompletionChunk"),
+        text={"messages": _PROMPT, "max_tokens": 8},
+        json={
             "messages": _PROMPT,
             "max_tokens": 64,
-            "response_format": _FORMAT,
+            "response_format": {
+                "type": "json_schema",
+                "json_schema": {"name": "c", "schema": _COLOUR},
+            },
             "logprobs": True,
         },
-        "tool": {"messages": _PROMPT, "tools": [_TOOL], "tool_choice": "required", "seed": 1},
-        "stream": {
+        tool={
+            "messages": _PROMPT,
+            "tools": [{"type": "function", "function": {"name": "look", "parameters": _COLOUR}}],
+            "tool_choice": "required",
+            "seed": 1,
+        },
+        stream={
             "messages": _PROMPT,
             "max_tokens": 8,
             "stream": True,
             "stream_options": {"include_usage": True},
         },
-        "report": {
+        report={
             "messages": _PROMPT,
             "guided_choice": ["red", "blue"],
             "maskwright": {"report": True, "trace": True},
         },
-    }
-    written: dict[str, Json] = {
-        "text": {"prompt": "Red, green,", "max_tokens": 4},
-        "scores": {"prompt": ["Red", "Blue"], "max_tokens": 4, "logprobs": 2, "echo": True},
-        "stream": {"prompt": "Red", "max_tokens": 4, "stream": True},
-    }
-    format: Json = {"type": "json_schema", "name": "c", "schema": _COLOUR}
-    responses: dict[str, Json] = {
-        "text": {"input": "Name a colour.", "max_output_tokens": 8},
-        "json": {"input": "Name a colour.", "max_output_tokens": 64, "text": {"format": format}},
-        "tool": {
+    ),
+    ("POST", "/completions"): _generating(
+        "createCompletion",
+        "Continue texts or token ids",
+        ("CompletionRequest", "Completion", "CompletionChunk"),
+        text={"prompt": "Red, green,", "max_tokens": 4},
+        scores={"prompt": ["Red", "Blue"], "max_tokens": 4, "logprobs": 2, "echo": True},
+        stream={"prompt": "Red", "max_tokens": 4, "stream": True},
+    ),
+    ("POST", "/responses"): _generating(
+        "createResponse",
+        "Answer a conversation in the responses protocol; nothing is stored",
+        ("ResponseRequest", "Response", "ResponseEvent"),
+        text={"input": "Name a colour.", "max_output_tokens": 8},
+        json={
+            "input": "Name a colour.",
+            "max_output_tokens": 64,
+            "text": {"format": {"type": "json_schema", "name": "c", "schema": _COLOUR}},
+        },
+        tool={
             "input": "Name a colour.",
             "tools": [{"type": "function", "name": "look", "parameters": _COLOUR}],
             "tool_choice": "required",
             "stream": True,
         },
-    }
-    return {
-        ("POST", "/chat/completions"): _generating(
-            "createChatCompletion",
-            "Answer a conversation",
-            ("ChatCompletionRequest", "ChatCompletion", "ChatCompletionChunk"),
-            chat,
-        ),
-        ("POST", "/completions"): _generating(
-            "createCompletion",
-            "Continue texts or token ids",
-            ("CompletionRequest", "Completion", "CompletionChunk"),
-            written,
-        ),
-        ("POST", "/responses"): _generating(
-            "createResponse",
-            "Answer a conversation in the responses protocol; nothing is stored",
-            ("ResponseRequest", "Response", "ResponseEvent"),
-            responses,
-        ),
-        ("POST", "/messages"): _anthropic(),
-    }
-
-
-def _anthropic() -> Operation:
-    """Return the operation of Anthropic's protocol, whose errors have a form of their own."""
-    asked: Json = {"messages": _PROMPT, "max_tokens": 64}
-    format: Json = {"type": "json_schema", "schema": _COLOUR}
-    tool: Json = {"name": "look", "input_schema": _COLOUR}
-    operation = _generating(
+    ),
+    ("POST", "/messages"): _generating(
         "createMessage",
         "Answer a conversation in Anthropic's protocol",
         ("AnthropicRequest", "AnthropicAnswer", "AnthropicEvent"),
-        {
-            "text": {**asked, "max_tokens": 8},
-            "json": {**asked, "output_config": {"format": format}},
-            "tool": {**asked, "tools": [tool], "tool_choice": {"type": "any"}, "stream": True},
+        text={"messages": _PROMPT, "max_tokens": 8},
+        json={
+            "messages": _PROMPT,
+            "max_tokens": 64,
+            "output_config": {"format": {"type": "json_schema", "schema": _COLOUR}},
         },
-    )
-    return replace(operation, error="AnthropicError")
-
-
-def _generating(
-    id: str, about: str, names: tuple[str, str, str], examples: Mapping[str, Json]
-) -> Operation:
-    """Return an operation. `names`: of its request, its answer and its events."""
-    request, answer, event = names
-    events = ref(event) if ref(event) in NAMED_EVENTS else stream_error(event)
-    return Operation(
-        id,
-        about,
-        "Generation",
-        {JSON: ref(request)},
-        {JSON: ref(answer), EVENTS: events},
-        errors=(400, 403, 404, 413, 415, 429, 503, 504),
-        examples=examples,
-    )
-
-
-def about_shapes() -> Operations:
-    """Return the operations about shapes themselves."""
-    shape: Json = {"shape": '{"enum": ["red", "blue"]}', "kind": "schema"}
-    mistaken: Json = {"shape": "(", "kind": "regex"}
-    text_of: Json = {"guided_json": {"enum": ["red", "blue"]}, "text": '"gr'}
-    tokens_of: Json = {"guided_regex": "[ab]+c", "tokens": [], "candidates": [0, 1]}
-    explained = {JSON: either(ref("ExplainedText"), ref("ExplainedAnswer"))}
-    posting = partial(_posting, "Shapes")
-    return {
-        ("POST", "/explain"): posting(
+        tool={
+            "messages": _PROMPT,
+            "max_tokens": 64,
+            "tools": [{"name": "look", "input_schema": _COLOUR}],
+            "tool_choice": {"type": "any"},
+            "stream": True,
+        },
+    ),
+}
+_SHAPES: Final[Operations] = {
+    ("POST", "/explain"): replace(
+        _taking(
             "explain",
             "What may follow a text, why it isn't allowed, or how an answer's tokens were chosen",
-            ("ExplainRequest", explained),
-            {"text": text_of, "tokens": tokens_of},
+            "ExplainRequest",
+            "ExplainedText",
             404,
+            text={"guided_json": {"enum": ["red", "blue"]}, "text": '"gr'},
+            tokens={"guided_regex": "[ab]+c", "tokens": [], "candidates": [0, 1]},
         ),
-        ("POST", "/check"): posting(
-            "checkShape",
-            "Whether a shape can be used, and what is found in it",
-            ("CheckRequest", "CheckedShape"),
-            {"schema": shape, "mistake": mistaken},
-        ),
-        ("POST", "/sample"): posting(
-            "sampleShape",
-            "Texts of a shape",
-            ("SampleRequest", "SampledShape"),
-            {"texts": {**shape, "count": 2}},
-        ),
-        ("POST", "/draw"): posting(
-            "drawShape",
-            "A picture of a shape",
-            ("DrawRequest", "DrawnShape"),
-            {"picture": shape, "graph": {**shape, "as": "graph"}},
-        ),
-        ("GET", "/examples"): _giving("Shapes", "listExamples", "Shapes that ship", "Examples"),
-    }
+        gives={JSON: either(ref("ExplainedText"), ref("ExplainedAnswer"))},
+    ),
+    ("POST", "/check"): _taking(
+        "checkShape",
+        "Whether a shape can be used, and what is found in it",
+        *("CheckRequest", "CheckedShape"),
+        schema=_SHAPE,
+        mistake={"shape": "(", "kind": "regex"},
+    ),
+    ("POST", "/sample"): _taking(
+        "sampleShape",
+        "Texts of a shape",
+        *("SampleRequest", "SampledShape"),
+        texts={**_SHAPE, "count": 2},
+    ),
+    ("POST", "/draw"): _taking(
+        "drawShape",
+        "A picture of a shape",
+        *("DrawRequest", "DrawnShape"),
+        picture=_SHAPE,
+        graph={**_SHAPE, "as": "graph"},
+    ),
+    ("GET", "/examples"): _giving("listExamples", "Shapes that ship", "Examples"),
+}
+_TOKENS: Final[Operations] = {
+    ("POST", "/tokenize"): _taking(
+        "tokenize",
+        "The tokens of texts or of a chat",
+        *("TokenizeRequest", "TokenizedText"),
+        text={"prompt": "red", "return_token_strs": True},
+        texts={"prompt": ["red", "blue"]},
+        chat={"messages": _PROMPT},
+        pieces={"content": "red", "with_pieces": True},
+    ),
+    ("POST", "/detokenize"): _taking(
+        "detokenize",
+        "The text of tokens",
+        *("DetokenizeRequest", "DetokenizedText"),
+        ids={"tokens": [1, 2]},
+        many={"tokens": [[1], [2]]},
+    ),
+    ("POST", "/responses/input_tokens"): _taking(
+        "countResponseInput",
+        "How many tokens the prompt of a response has",
+        *("ResponseRequest", "InputTokens"),
+        text={"input": "red"},
+    ),
+    ("POST", "/messages/count_tokens"): _taking(
+        "countMessageInput",
+        "How many tokens the prompt of a message has",
+        *("AnthropicRequest", "InputTokens"),
+        text={"messages": [{"role": "user", "content": "red"}]},
+    ),
+}
+_AFTER: Final = text("The id of the object before the first one.")
+_BATCHES: Final[Operations] = {
+    ("POST", "/files"): _giving(
+        "uploadFile",
+        "Store a file",
+        "File",
+        *(400, 413, 415, 429, 503),
+        takes={"multipart/form-data": ref("FileUpload")},
+    ),
+    ("GET", "/files"): _giving(
+        "listFiles",
+        "The files",
+        "FileList",
+        400,
+        queries={
+            "limit": integer(1, MOST_FILES, default=MOST_FILES),
+            "after": _AFTER,
+            "order": one_of(("asc", "desc"), default="desc"),
+            "purpose": TEXT,
+        },
+    ),
+    ("GET", "/files/{id}"): _giving("describeFile", "One file", "File", 404),
+    ("DELETE", "/files/{id}"): _giving(
+        "deleteFile", "Remove a file", "DeletedFile", 400, 404, 429, 503
+    ),
+    ("GET", "/files/{id}/content"): Operation(
+        "readFile", "What a file holds", {"application/octet-stream": ANYTHING}, (404,)
+    ),
+    ("POST", "/batches"): _taking("createBatch", "Begin a batch", "BatchRequest", "Batch", 404),
+    ("GET", "/batches"): _giving(
+        "listBatches",
+        "The batches",
+        "BatchList",
+        400,
+        queries={"limit": integer(1, MOST_BATCHES, default=DEFAULT_BATCHES), "after": _AFTER},
+    ),
+    ("GET", "/batches/{id}"): _giving("describeBatch", "One batch", "Batch", 404),
+    ("POST", "/batches/{id}/cancel"): _giving(
+        "cancelBatch", "End a batch", "Batch", 400, 404, 429, 503
+    ),
+}
+"""Files and batches, on a server with a folder for them."""
+
+_SERVER: Final[Operations] = {
+    ("GET HEAD", "/health"): _probe("health", "Whether the engine runs"),
+    ("GET HEAD", "/live"): _probe("live", "Whether the engine runs"),
+    ("GET HEAD", "/ready"): _probe("ready", "Whether new requests are let in"),
+    ("GET POST", "/ping"): _probe(
+        "ping", "Whether the engine runs, with an empty body", has_body=False
+    ),
+    ("GET", "/models"): _giving("listModels", "The models", "ModelList"),
+    ("GET", "/models/{name}"): _giving("describeModel", "One model or adapter", "Model", 404),
+    ("GET", "/metrics"): Operation(
+        "metrics",
+        "Metrics for Prometheus",
+        {"text/plain": TEXT, "application/openmetrics-text": TEXT},
+    ),
+    ("GET", "/state"): _giving(
+        "state",
+        "What the dashboard shows",
+        "State",
+        400,
+        queries={
+            "since": text("Only the answers after this number.", pattern="^[0-9]+$"),
+            "history": one_of(("0", "1"), "1: with the last hour.", default="0"),
+        },
+    ),
+    ("GET", "/load"): _giving("load", "How many requests run or wait", "Load"),
+    ("GET", "/version"): _giving("version", "The version", "Version"),
+}
+_PAGES: Final[Operations] = {
+    ("GET HEAD", "/"): _page("playground", "The playground", HTML),
+    ("GET HEAD", "/dashboard"): _page("dashboard", "The dashboard", HTML),
+    ("GET HEAD", "/docs"): _page("docs", "This document, to be read", HTML),
+    ("GET HEAD", "/openapi.json"): _page("openapi", "This document", JSON),
+    ("GET HEAD", "/pages/{page}/{file}"): _page(
+        "pageFile", "A file of a page", "text/css", "text/javascript", "image/svg+xml", HTML
+    ),
+}
 
 
-def _posting(
-    tag: str,
-    id: str,
-    about: str,
-    of: tuple[str, str | Mapping[str, Json]],
-    examples: Mapping[str, Json],
-    *errors: int,
-) -> Operation:
-    """Return an operation. `of`: the name of its body's schema; what it gives."""
-    request, gives = of
-    usual, takes = (400, 413, 415, 429, 503), {JSON: ref(request)}
-    return _giving(tag, id, about, gives, *usual, *errors, takes=takes, examples=examples)
-
-
-def _giving(
-    tag: str, id: str, about: str, gives: str | Mapping[str, Json], *errors: int, **more: Any
-) -> Operation:
-    """Return an operation. `gives`: the name of its answer's schema, or schemas by media type."""
-    answers = {JSON: ref(gives)} if isinstance(gives, str) else gives
-    return Operation(id, about, tag, gives=answers, errors=errors, **more)
-
-
-def about_tokens() -> Operations:
-    tokenize: dict[str, Json] = {
-        "text": {"prompt": "red", "return_token_strs": True},
-        "texts": {"prompt": ["red", "blue"]},
-        "chat": {"messages": _PROMPT},
-        "pieces": {"content": "red", "with_pieces": True},
-    }
-    detokenize: dict[str, Json] = {"ids": {"tokens": [1, 2]}, "many": {"tokens": [[1], [2]]}}
-    posting = partial(_posting, "Tokens")
-    return {
-        ("POST", "/tokenize"): posting(
-            "tokenize",
-            "The tokens of texts or of a chat",
-            ("TokenizeRequest", "TokenizedText"),
-            tokenize,
-        ),
-        ("POST", "/detokenize"): posting(
-            "detokenize",
-            "The text of tokens",
-            ("DetokenizeRequest", "DetokenizedText"),
-            detokenize,
-        ),
-        ("POST", "/responses/input_tokens"): posting(
-            "countResponseInput",
-            "How many tokens the prompt of a response has",
-            ("ResponseRequest", "InputTokens"),
-            {"text": {"input": "red"}},
-        ),
-        ("POST", "/messages/count_tokens"): replace(
-            posting(
-                "countMessageInput",
-                "How many tokens the prompt of a message has",
-                ("AnthropicRequest", "InputTokens"),
-                {"text": {"messages": [{"role": "user", "content": "red"}]}},
-            ),
-            error="AnthropicError",
-        ),
-    }
-
-
-def about_server() -> Operations:
-    health = _probe("health", "Whether the engine runs")
-    ready = _probe("ready", "Whether new requests are let in")
-    live = _probe("live", "Whether the engine runs")
-    ping = _probe("ping", "Whether the engine runs, with an empty body", has_body=False)
-    metrics = {"text/plain": text(), "application/openmetrics-text": text()}
-    since = {
-        "since": text("Only the answers after this number.", pattern="^[0-9]+$"),
-        "history": one_of(("0", "1"), "1: with the last hour.", default="0"),
-    }
-    reading = partial(_giving, "Server")
-    return {
-        ("GET", "/health"): health,
-        ("HEAD", "/health"): health,
-        ("GET", "/live"): live,
-        ("HEAD", "/live"): live,
-        ("GET", "/ready"): ready,
-        ("HEAD", "/ready"): ready,
-        ("GET", "/ping"): ping,
-        ("POST", "/ping"): ping,
-        ("GET", "/models"): reading("listModels", "The models", "ModelList"),
-        ("GET", "/models/{name}"): reading("describeModel", "One model or adapter", "Model", 404),
-        ("GET", "/metrics"): reading("metrics", "Metrics for Prometheus", metrics),
-        ("GET", "/state"): reading(
-            "state", "What the dashboard shows", "State", 400, queries=since
-        ),
-        ("GET", "/load"): reading("load", "How many requests run or wait", "Load"),
-        ("GET", "/version"): reading("version", "The version", "Version"),
-    }
-
-
-def _probe(id: str, about: str, *, has_body: bool = True) -> Operation:
-    return _giving("Server", id, about, "Health" if has_body else {}, 503, needs_key=False)
-
-
-def pages() -> Operations:
-    """Return the pages, their files, and this document itself."""
-    found: dict[tuple[str, str], Operation] = {}
-    html = {HTML: text()}
-    files = {kind: text() for kind in ("text/css", "text/javascript", "image/svg+xml", HTML)}
-    shown: dict[str, tuple[str, str, Mapping[str, Json]]] = {
-        "/": ("playground", "The playground", html),
-        "/dashboard": ("dashboard", "The dashboard", html),
-        "/docs": ("docs", "This document, to be read", html),
-        "/openapi.json": ("openapi", "This document", {JSON: {"type": "object"}}),
-        "/pages/{page}/{file}": ("pageFile", "A file of a page", files),
-    }
-    for path, (id, about, gives) in shown.items():
-        for method in ("GET", "HEAD"):
-            found[method, path] = Operation(id, about, "Pages", gives=gives, needs_key=False)
-    return found
-
-
-def batches() -> Operations:
-    """Return the operations of a server with a folder for batches."""
-    limit = integer(1, MOST_BATCHES, default=DEFAULT_BATCHES)
-    after = text("The id of the object before the first one.")
-    listing = {"limit": limit, "after": after}
-    files = {
-        "limit": integer(1, MOST_FILES, default=MOST_FILES),
-        "after": after,
-        "order": one_of(("asc", "desc"), default="desc"),
-        "purpose": text(),
-    }
-    form = {"multipart/form-data": ref("FileUpload")}
-    begun = {JSON: ref("BatchRequest")}
-    made = partial(_giving, "Batches")
-    taking, changing = (400, 404, 413, 415, 429, 503), (400, 404, 429, 503)
-    content = {"application/octet-stream": dict[str, object]()}
-    return {
-        ("POST", "/files"): made(
-            "uploadFile", "Store a file", "File", 400, 413, 415, 429, 503, takes=form
-        ),
-        ("GET", "/files"): made("listFiles", "The files", "FileList", 400, queries=files),
-        ("GET", "/files/{id}"): made("describeFile", "One file", "File", 404),
-        ("DELETE", "/files/{id}"): made("deleteFile", "Remove a file", "DeletedFile", *changing),
-        ("GET", "/files/{id}/content"): made("readFile", "What a file holds", content, 404),
-        ("POST", "/batches"): made("createBatch", "Begin a batch", "Batch", *taking, takes=begun),
-        ("GET", "/batches"): made("listBatches", "The batches", "BatchList", 400, queries=listing),
-        ("GET", "/batches/{id}"): made("describeBatch", "One batch", "Batch", 404),
-        ("POST", "/batches/{id}/cancel"): made("cancelBatch", "End a batch", "Batch", *changing),
-    }
-
-
-def no_batches() -> Operations:
-    """Return the operations of files and batches on a server without a folder for them, which
-    answers none of them."""
-    return {
+def operations(*, has_batches: bool) -> Operations:
+    """Return all operations. `has_batches`: the server has a folder for batches; else it answers
+    none of the operations of files and batches."""
+    without = {
         place: replace(
             operation,
             about=f"{operation.about} (needs `serve --batch-folder FOLDER`)",
             errors=tuple(sorted({*operation.errors, 404, 429, 503})),
         )
-        for place, operation in batches().items()
+        for place, operation in _BATCHES.items()
     }
-
-
-def operations(*, has_batches: bool) -> Operations:
-    """Return all operations. `has_batches`: the server has a folder for them."""
+    groups: Mapping[str, Operations] = {
+        "Generation": _GENERATING,
+        "Shapes": _SHAPES,
+        "Tokens": _TOKENS,
+        "Batches": _BATCHES if has_batches else without,
+        "Server": _SERVER,
+        "Pages": _PAGES,
+    }
     return {
-        **generating(),
-        **about_shapes(),
-        **about_tokens(),
-        **(batches() if has_batches else no_batches()),
-        **about_server(),
-        **pages(),
+        (method, path): replace(operation, tag=tag)
+        for tag, group in groups.items()
+        for (methods, path), operation in group.items()
+        for method in methods.split()
     }
 
 
@@ -500,14 +468,9 @@ FORMS: Final = ("Error", "AnthropicError")
 """The schemas of errors, one for each form."""
 
 
-def error_name(status: int, form: str) -> str:
-    """Return the name under which the document has the response to an error in a form."""
-    return f"{form}{status}"
-
-
 def error_responses() -> Json:
     """Return the responses to errors, by name."""
-    return {error_name(status, form): _response(status, form) for status in CODES for form in FORMS}
+    return {f"{form}{status}": _response(status, form) for status in CODES for form in FORMS}
 
 
 def _response(status: int, form: str) -> Json:
@@ -518,12 +481,6 @@ def _response(status: int, form: str) -> Json:
         "headers": {name: {"$ref": f"#/components/headers/{name}"} for name in headers},
         "content": {"application/json": {"schema": body}},
     }
-
-
-def stream_error(name: str) -> Json:
-    """Return the schema of an event of a stream: one of the schema `name`, or an error."""
-    about = "If the answer fails after its beginning, the last event holds the error."
-    return either(ref(name), ref("Error"), about=about)
 
 
 UNKNOWN: Final = (
@@ -639,7 +596,7 @@ def document(
             described["security"] = []
         if has_keys and not is_open:
             responses = cast(Json, described["responses"])
-            responses["401"] = _error(401, operation.error)
+            responses["401"] = _error(401, path)
         paths.setdefault(path, {})[method.lower()] = described
     keys: Json = {"securitySchemes": {"key": {"type": "http", "scheme": "bearer"}}}
     return {
@@ -659,16 +616,7 @@ def document(
 
 def schemas() -> Json:
     """Return the schemas that the document refers to, by their names."""
-    return {
-        **anthropic_schemas(),
-        **answer_schemas(),
-        **batch_schemas(),
-        **error_schemas(),
-        **request_schemas(),
-        **response_schemas(),
-        **service_schemas(),
-        **workbench_schemas(),
-    }
+    return {**ANSWER_SCHEMAS, **error_schemas(), **request_schemas()}
 
 
 def served(routes: Iterable[BaseRoute]) -> Iterator[tuple[str, str]]:
@@ -691,7 +639,7 @@ def _described(operation: Operation, method: str, path: str) -> Json:
         "operationId": f"{operation.id}{head}{alias}",
         "summary": operation.about,
         "tags": [operation.tag],
-        "responses": _responses(operation, has_body=method != "HEAD"),
+        "responses": _responses(operation, path, has_body=method != "HEAD"),
     }
     parameters = [
         {"name": name, "in": "path", "required": True, "schema": text()}
@@ -704,21 +652,17 @@ def _described(operation: Operation, method: str, path: str) -> Json:
     if parameters:
         described["parameters"] = parameters
     if operation.takes:
-        described["requestBody"] = {"required": True, "content": _taken(operation)}
+        content: dict[str, Json] = {
+            kind: {"schema": schema} for kind, schema in operation.takes.items()
+        }
+        if operation.examples:
+            examples = {name: {"value": body} for name, body in operation.examples.items()}
+            content[JSON]["examples"] = examples
+        described["requestBody"] = {"required": True, "content": {**content}}
     return described
 
 
-def _taken(operation: Operation) -> Json:
-    content: dict[str, Json] = {
-        kind: {"schema": schema} for kind, schema in operation.takes.items()
-    }
-    if operation.examples:
-        examples = {name: {"value": body} for name, body in operation.examples.items()}
-        content[JSON]["examples"] = examples
-    return {**content}
-
-
-def _responses(operation: Operation, *, has_body: bool) -> Json:
+def _responses(operation: Operation, path: str, *, has_body: bool) -> Json:
     answer: Json = {
         "description": operation.about,
         "headers": {"x-request-id": {"$ref": "#/components/headers/x-request-id"}},
@@ -729,7 +673,7 @@ def _responses(operation: Operation, *, has_body: bool) -> Json:
             for kind, schema in operation.gives.items()
         }
     errors = sorted({*operation.errors, *ALWAYS})
-    return {"200": answer, **{str(status): _error(status, operation.error) for status in errors}}
+    return {"200": answer, **{str(status): _error(status, path) for status in errors}}
 
 
 def _event(data: Json) -> Json:
@@ -742,8 +686,9 @@ def _event(data: Json) -> Json:
     return record({"data": either(done, json_text)})
 
 
-def _error(status: int, form: str) -> Json:
-    return {"$ref": f"#/components/responses/{error_name(status, form)}"}
+def _error(status: int, path: str) -> Json:
+    form = "AnthropicError" if is_anthropic(path) else "Error"
+    return {"$ref": f"#/components/responses/{form}{status}"}
 
 
 PATH: Final = "/openapi.json"
