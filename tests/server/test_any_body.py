@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from maskwright.errors import InputError
 from maskwright.server.request.body import parse_object
-from maskwright.server.request.completion_requests import ChatCompletionRequest, parse_chat_request
+from maskwright.server.request.completion_requests import ChatCompletionRequest
 from maskwright.server.request.sampling_fields import NEUTRAL
 from tests.server.scripted import ByteModel, Client, ScriptedEngine
 
@@ -68,7 +68,7 @@ def refusal(read: Callable[[Any], object], sent: Any) -> InputError | None:
 @given(BODIES)
 @settings(max_examples=300, deadline=None)
 def test_a_body_is_read_or_refused_with_its_place(body: dict[str, Any]) -> None:
-    refused = refusal(parse_chat_request, parse_object(json.dumps(body).encode()))
+    refused = refusal(ChatCompletionRequest.parse, parse_object(json.dumps(body).encode()))
     assert refused is None or (refused.param and refused.message)
 
 

@@ -10,7 +10,7 @@ import pytest
 from maskwright.errors import BudgetError
 from maskwright.server.prompts import check_least, prompt_too_long, without_shape
 from maskwright.server.recipes import Recipes
-from maskwright.server.request.completion_requests import parse_chat_request
+from maskwright.server.request.completion_requests import ChatCompletionRequest
 from maskwright.server.request.shape import FreeText
 from tests.server.scripted import BYTES, HELLO
 
@@ -23,7 +23,7 @@ def tool(name: str) -> dict[str, Any]:
 
 
 def too_small(**fields: Any) -> BudgetError:
-    request = parse_chat_request({**HELLO, **fields})
+    request = ChatCompletionRequest.parse({**HELLO, **fields})
     recipe = RECIPES.of(request.shape, request.tool_use)
     assert recipe is not None
     limit = 500 if request.limit is None else request.limit.tokens
@@ -72,10 +72,10 @@ def test_the_rest_of_the_context_may_be_too_short() -> None:
 
 
 def test_a_prompt_without_its_schema_and_tools() -> None:
-    assert without_shape(parse_chat_request(HELLO)) is None
-    assert without_shape(parse_chat_request({**HELLO, "guided_regex": "a"})) is None
+    assert without_shape(ChatCompletionRequest.parse(HELLO)) is None
+    assert without_shape(ChatCompletionRequest.parse({**HELLO, "guided_regex": "a"})) is None
     for fields in ({"guided_json": SCHEMA}, {"tools": [tool("a")], "tool_choice": "none"}):
-        bare = without_shape(parse_chat_request({**HELLO, **fields}))
+        bare = without_shape(ChatCompletionRequest.parse({**HELLO, **fields}))
         assert bare is not None
         assert (bare.shape, bare.tool_use) == (FreeText(), None)
 
@@ -101,7 +101,7 @@ def test_a_prompt_without_its_schema_and_tools() -> None:
 def test_a_prompt_that_is_too_long(
     fields: dict[str, Any], bare: int | None, param: str, shown: str
 ) -> None:
-    error = prompt_too_long(parse_chat_request({**HELLO, **fields}), 120, bare, 50)
+    error = prompt_too_long(ChatCompletionRequest.parse({**HELLO, **fields}), 120, bare, 50)
     assert error.message == (
         f"the prompt takes 120 tokens{shown}; the context holds 50, the answer included"
     )

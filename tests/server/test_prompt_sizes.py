@@ -16,11 +16,11 @@ from maskwright.errors import InputError
 from maskwright.models import DEMO_PATH, load
 from maskwright.server.prompt_sizes import MAX_DEPTH, MAX_DIGITS, least_tokens
 from maskwright.server.request.answer_request import TextPrompt, TokenPrompt
-from maskwright.server.request.anthropic_request import parse_anthropic_request
+from maskwright.server.request.anthropic_request import AnthropicRequest
 from maskwright.server.request.body import parse_object
-from maskwright.server.request.completion_requests import parse_chat_request, parse_text_request
+from maskwright.server.request.completion_requests import ChatCompletionRequest, CompletionRequest
 from maskwright.server.request.messages import ChatPrompt
-from maskwright.server.request.response_request import parse_response_request
+from maskwright.server.request.response_request import ResponseRequest
 
 ALL: Final = frozenset({"system", "user", "tool"})
 OUTPUTS: Final = ("function_call_output", "custom_tool_call_output")
@@ -365,10 +365,10 @@ def test_other_places_and_sizes_are_refused(place: str, shrinks: int, longest: i
 # The tokens that prompts take ---------------------------------------------------------------------
 
 PARSERS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
-    "chat": ("messages", parse_chat_request),
-    "text": ("prompt", parse_text_request),
-    "responses": ("input", lambda tree: parse_response_request(tree).answer),
-    "Anthropic's": ("messages", parse_anthropic_request),
+    "chat": ("messages", ChatCompletionRequest.parse),
+    "text": ("prompt", CompletionRequest.parse),
+    "responses": ("input", ResponseRequest.parse),
+    "Anthropic's": ("messages", AnthropicRequest.parse),
 }
 WORDS = [
     "Anna",

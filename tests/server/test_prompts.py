@@ -19,7 +19,7 @@ from maskwright.server.prompts import (
     VALUE_SIZE,
     PromptReader,
 )
-from maskwright.server.request.completion_requests import parse_chat_request
+from maskwright.server.request.completion_requests import ChatCompletionRequest
 from maskwright.vocab.text_encoder import WINDOW
 from tests.bounds import PATIENCE
 from tests.server.scripted import Client, ScriptedEngine
@@ -86,7 +86,7 @@ def readers(engine: ScriptedEngine, monkeypatch: pytest.MonkeyPatch) -> list[str
 
 def prompts_of(engine: ScriptedEngine, body: dict[str, object]) -> list[list[int]]:
     reader = PromptReader(cast(Any, engine), logged=False)
-    return asyncio.run(reader.read(parse_chat_request(body), None))
+    return asyncio.run(reader.read(ChatCompletionRequest.parse(body), None))
 
 
 def threads(names: list[str]) -> set[str]:
@@ -152,10 +152,12 @@ def test_no_prompt_waits_for_a_larger_one(
     reader = PromptReader(cast(Any, engine), logged=False)
 
     async def run() -> None:
-        large = parse_chat_request(said("x" * (3 * WINDOW)))
+        large = ChatCompletionRequest.parse(said("x" * (3 * WINDOW)))
         waiting = [asyncio.ensure_future(reader.read(large, None)) for _ in range(3)]
         await asyncio.to_thread(held.begun.wait, PATIENCE)
-        [prompt] = await asyncio.wait_for(reader.read(parse_chat_request(small), None), PATIENCE)
+        [prompt] = await asyncio.wait_for(
+            reader.read(ChatCompletionRequest.parse(small), None), PATIENCE
+        )
         assert bytes(prompt).startswith(b"user: ")
         assert not any(task.done() for task in waiting)
         held.may_go_on.set()
@@ -171,14 +173,14 @@ def test_nothing_more_is_cut_once_a_client_has_left(
     reader = PromptReader(cast(Any, engine), logged=False)
 
     async def run() -> None:
-        large = parse_chat_request(said("x" * (50 * WINDOW)))
+        large = ChatCompletionRequest.parse(said("x" * (50 * WINDOW)))
         task = asyncio.ensure_future(reader.read(large, None))
         await asyncio.to_thread(held.begun.wait, PATIENCE)
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
         held.may_go_on.set()
-        await reader.read(parse_chat_request(said("x" * (WINDOW + 1))), None)
+        await reader.read(ChatCompletionRequest.parse(said("x" * (WINDOW + 1))), None)
 
     asyncio.run(run())
     assert held.windows <= 1 + 2
@@ -202,7 +204,7 @@ def test_no_more_is_cut_than_the_context_holds(
 ) -> None:
     engine.max_context = 2 * WINDOW
     reader = PromptReader(cast(Any, engine), logged=False)
-    request = parse_chat_request({**said("x" * (40 * WINDOW)), **fields})
+    request = ChatCompletionRequest.parse({**said("x" * (40 * WINDOW)), **fields})
     with pytest.raises(InputError, match=message) as caught:
         asyncio.run(reader.read(request, None))
     assert (caught.value.param, caught.value.code) == (param, "context_length_exceeded")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Any, Final, TypeAlias
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -31,15 +31,14 @@ from maskwright.server.handoff import OutgoingBlocks
 from maskwright.server.json import Json
 from maskwright.server.observe.traces import RequestTrace
 from maskwright.server.request.answer_request import AnswerRequest, OwnOptions, TextPrompt
-from maskwright.server.request.anthropic_request import parse_anthropic_request
+from maskwright.server.request.anthropic_request import AnthropicRequest
 from maskwright.server.request.body import read_as
-from maskwright.server.request.completion_requests import parse_chat_request, parse_text_request
-from maskwright.server.request.response_request import parse_response_request
+from maskwright.server.request.completion_requests import ChatCompletionRequest, CompletionRequest
+from maskwright.server.request.response_request import ResponseRequest
+from maskwright.server.request.sampling_fields import GeneratingRequest
 from maskwright.server.route import Endpoint, until_disconnect
 from maskwright.server.starter import Starter
 from maskwright.server.stream import Pace
-
-T = TypeVar("T")
 
 WARNINGS: Final = "x-maskwright-warnings"
 MOST_WARNINGS: Final = 10
@@ -87,64 +86,38 @@ class GenerationRoutes:
         """None for a server that hands nothing over."""
         self._pace = Pace()
 
-    def endpoints(self, prefix: str) -> tuple[Endpoint, ...]:
+    def endpoints(self, prefix: str) -> list[Endpoint]:
         """Return the endpoints, with `prefix` before their paths."""
-        return (
-            Endpoint(f"{prefix}/chat/completions", self.chat, ["POST"]),
-            Endpoint(f"{prefix}/completions", self.text, ["POST"]),
-            Endpoint(f"{prefix}/responses", self.responses, ["POST"]),
-            Endpoint(f"{prefix}/messages", self.anthropic, ["POST"]),
+        rows: tuple[tuple[str, type[GeneratingRequest], str, MakeWriter], ...] = (
+            ("chat/completions", ChatCompletionRequest, "chatcmpl-", self._chat_writer),
+            ("completions", CompletionRequest, "cmpl-", self._text_writer),
+            ("responses", ResponseRequest, "resp_", _response_writer),
+            ("messages", AnthropicRequest, "msg_", _anthropic_writer),
         )
+        return [
+            Endpoint(f"{prefix}/{path}", partial(self._answer, *how), ["POST"])
+            for path, *how in rows
+        ]
 
-    async def chat(self, http: Request) -> Response:
-        request = await self._read(http, "messages", parse_chat_request)
-        return await self._answer(http, "chatcmpl-", request, self._chat_writer)
-
-    async def text(self, http: Request) -> Response:
-        request = await self._read(http, "prompt", parse_text_request)
-        return await self._answer(http, "cmpl-", request, self._text_writer)
-
-    async def responses(self, http: Request) -> Response:
-        request = await self._read(http, "input", parse_response_request)
-        return await self._answer(
-            http,
-            "resp_",
-            request.answer,
-            lambda made: ResponseWriter(
-                made.envelope.id, made.envelope.model, request.echoed, made.own, made.naming
-            ),
-        )
-
-    async def anthropic(self, http: Request) -> Response:
-        request = await self._read(http, "messages", parse_anthropic_request)
-        return await self._answer(
-            http,
-            "msg_",
-            request,
-            lambda made: AnthropicWriter(
-                made.envelope.id, made.envelope.model, made.own, made.choices.usage
-            ),
-        )
-
-    async def _read(self, http: Request, place: str, parse: Callable[[Json], T]) -> T:
-        """Return what `parse` makes of the body, which the record of the request keeps. Its prompts
-        are in the field `place`."""
+    async def _read(self, http: Request, model: type[GeneratingRequest]) -> AnswerRequest:
+        """Return what the body asks for, which the record of the request keeps."""
         exchange = exchange_of(http.scope)
-        admit = partial(self._admission.check, place=place, allowance=exchange.allowance)
+        admit = partial(self._admission.check, place=model.PLACE, allowance=exchange.allowance)
 
-        def kept(tree: Json) -> T:
+        def parse(tree: Json) -> AnswerRequest:
             exchange.body, exchange.served_by = tree, self._identity
             exchange.relayed = RELAY in http.headers
             exchange.hand_to = None if self._outgoing is None else self._outgoing.target(http)
-            return parse(tree)
+            return model.parse(tree)
 
-        return await read_as(http, self._config.body_bytes, kept, admit)
+        return await read_as(http, self._config.body_bytes, parse, admit)
 
     async def _answer(
-        self, http: Request, prefix: str, request: AnswerRequest, make: MakeWriter
+        self, model: type[GeneratingRequest], prefix: str, make: MakeWriter, http: Request
     ) -> Response:
-        """Check, compile and submit the request, and only then begin the answer. `prefix`: that of
-        its id."""
+        """Check, compile and submit the request, and only then begin the answer. `model`: that of
+        its body; `prefix`: that of the answer's id; `make`: makes the writer of the answer."""
+        request = await self._read(http, model)
         exchange, reply = exchange_of(http.scope), request.reply
         exchange.model, exchange.stream = request.model or self._name, reply.stream
         exchange.route = http.scope["route"].path  # in traces that are part of the answer
@@ -226,6 +199,15 @@ class GenerationRoutes:
         if report is not None:
             own["report"] = report
         return {"maskwright": own} if own else {}
+
+
+def _response_writer(made: Answering) -> AnswerWriter:
+    head = made.envelope
+    return ResponseWriter(head.id, head.model, made.request.echoed, made.own, made.naming)
+
+
+def _anthropic_writer(made: Answering) -> AnswerWriter:
+    return AnthropicWriter(made.envelope.id, made.envelope.model, made.own, made.choices.usage)
 
 
 async def _handed_over(

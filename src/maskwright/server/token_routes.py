@@ -17,8 +17,8 @@ from maskwright.engine import Engine
 from maskwright.immutable import Immutable
 from maskwright.server.json import Json
 from maskwright.server.prompts import PromptReader
-from maskwright.server.request.answer_request import AnswerRequest, Prompt, TextPrompt
-from maskwright.server.request.anthropic_request import parse_anthropic_request
+from maskwright.server.request.answer_request import Prompt, TextPrompt
+from maskwright.server.request.anthropic_request import AnthropicRequest
 from maskwright.server.request.body import read_as
 from maskwright.server.request.messages import PromptFields
 from maskwright.server.request.model import (
@@ -30,7 +30,8 @@ from maskwright.server.request.model import (
     check_tokens,
     described,
 )
-from maskwright.server.request.response_request import parse_response_request
+from maskwright.server.request.response_request import ResponseRequest
+from maskwright.server.request.sampling_fields import GeneratingRequest
 from maskwright.server.request.tool_use import FunctionFields
 from maskwright.server.route import Endpoint
 
@@ -168,16 +169,15 @@ class TokenRoutes:
 
     async def response_input(self, http: Request) -> JSONResponse:
         """Count the tokens of the prompt that a request of the responses protocol has."""
-        request = await read_as(http, self._body_bytes, parse_response_request)
-        count = await self._input_tokens(request.answer)
+        count = await self._input_tokens(http, ResponseRequest)
         return JSONResponse({"object": "response.input_tokens", "input_tokens": count})
 
     async def anthropic_input(self, http: Request) -> JSONResponse:
         """Count the tokens of the prompt that a request of Anthropic's protocol has."""
-        request = await read_as(http, self._body_bytes, parse_anthropic_request)
-        return JSONResponse({"input_tokens": await self._input_tokens(request)})
+        return JSONResponse({"input_tokens": await self._input_tokens(http, AnthropicRequest)})
 
-    async def _input_tokens(self, request: AnswerRequest) -> int:
+    async def _input_tokens(self, http: Request, model: type[GeneratingRequest]) -> int:
+        request = await read_as(http, self._body_bytes, model.parse)
         adapter = request.model if request.model in self._engine.adapters else None
         return await self._prompts.count(request, adapter)
 

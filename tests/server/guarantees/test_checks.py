@@ -9,7 +9,7 @@ from maskwright.processes.validation import Check, JsonCheck, ReadingCheck, chec
 from maskwright.server.answer.parts import ArgumentsText, CallBegun, TextPart, WholeAnswer
 from maskwright.server.guarantees.reporter import checks_of
 from maskwright.server.recipes import ReasoningSection, Recipes
-from maskwright.server.request.completion_requests import parse_chat_request
+from maskwright.server.request.completion_requests import ChatCompletionRequest
 from maskwright.vocab import Vocabulary
 from tests.server.scripted import BYTES, HELLO
 
@@ -29,7 +29,7 @@ TOOLS: list[Any] = [
 
 
 def checks(message: WholeAnswer, tokens: tuple[int, ...] = (), **fields: Any) -> list[Check]:
-    request = parse_chat_request({**HELLO, **fields})
+    request = ChatCompletionRequest.parse({**HELLO, **fields})
     return checks_of(request, RECIPES, message, tokens, BYTES)
 
 
@@ -65,7 +65,7 @@ def test_control_tokens_are_read_as_tokens() -> None:
     vocabulary = Vocabulary(
         [*(bytes([byte]) for byte in range(256)), b"", b"<x>"], special=[257], eos=256
     )
-    request = parse_chat_request({**HELLO, "guided_grammar": 'start: <x> "a"'})
+    request = ChatCompletionRequest.parse({**HELLO, "guided_grammar": 'start: <x> "a"'})
     made = checks_of(request, RECIPES, words("a"), (257, 97, 256), vocabulary)
     [verdict] = checked(made, vocabulary)
     assert verdict["valid"]
@@ -96,7 +96,7 @@ def test_an_answer_beside_tools_is_held_against_the_shape() -> None:
 
 
 def test_reasoning_is_no_part_of_what_is_checked() -> None:
-    request = parse_chat_request({**HELLO, "guided_json": {"type": "integer"}})
+    request = ChatCompletionRequest.parse({**HELLO, "guided_json": {"type": "integer"}})
 
     def text(message: WholeAnswer, *, begun: bool = False) -> str:
         section = ReasoningSection(("<think>", "</think>"), begun)

@@ -9,7 +9,7 @@ import pytest
 from maskwright.grammar.schema.tree import Report, ReportEntry
 from maskwright.server.guarantees.reporter import MOST_ENTRIES, report_body
 from maskwright.server.recipes import Recipes
-from maskwright.server.request.completion_requests import parse_chat_request
+from maskwright.server.request.completion_requests import ChatCompletionRequest
 from tests.server.scripted import BYTES, HELLO
 
 RECIPES = Recipes("spaced", "hermes")
@@ -20,7 +20,7 @@ TOOL = {
 
 
 def body_of(**fields: Any) -> dict[str, Any]:
-    request = parse_chat_request({**HELLO, **fields})
+    request = ChatCompletionRequest.parse({**HELLO, **fields})
     recipe = RECIPES.of(request.shape, request.tool_use)
     report = None if recipe is None else recipe.build(BYTES).report
     return report_body(request, RECIPES, report)
@@ -71,7 +71,7 @@ def test_members_that_a_tool_format_leaves_out_are_reported(format: str) -> None
     parameters = {"type": "object", "properties": {"at": {"type": "integer"}}}
     for open_one, narrowed in (({"type": "object"}, ["/look"]), (parameters, [])):
         tool = {"type": "function", "function": {"name": "look", "parameters": open_one}}
-        request = parse_chat_request({**HELLO, "tools": [tool]})
+        request = ChatCompletionRequest.parse({**HELLO, "tools": [tool]})
         recipes = Recipes("spaced", format, additional_properties="forbid")
         recipe = recipes.of(request.shape, request.tool_use)
         assert recipe is not None
@@ -133,7 +133,7 @@ def test_a_stop_string_is_reported() -> None:
 
 def test_lists_are_bounded() -> None:
     entries = tuple(ReportEntry(f"/{number}", "type") for number in range(MOST_ENTRIES + 5))
-    request = parse_chat_request({**HELLO, "guided_json": True})
+    request = ChatCompletionRequest.parse({**HELLO, "guided_json": True})
     body: Any = report_body(request, RECIPES, Report(entries, ()))
     assert len(body["enforced"]) == MOST_ENTRIES
     assert body["counts"]["enforced"] == MOST_ENTRIES + 5

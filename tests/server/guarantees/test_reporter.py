@@ -14,7 +14,7 @@ from maskwright.server.answer.parts import TextPart, WholeAnswer
 from maskwright.server.guarantees import reporter
 from maskwright.server.guarantees.reporter import Reporter
 from maskwright.server.recipes import Recipes
-from maskwright.server.request.completion_requests import parse_chat_request
+from maskwright.server.request.completion_requests import ChatCompletionRequest
 from tests.server.scripted import BYTES, HELLO, Client, Script
 
 
@@ -26,7 +26,7 @@ def processes() -> Iterator[GrammarProcesses]:
 
 
 def report(processes: GrammarProcesses | None, text: str, **fields: Any) -> Any:
-    request = parse_chat_request({**HELLO, **fields})
+    request = ChatCompletionRequest.parse({**HELLO, **fields})
     message = WholeAnswer()
     message.add(TextPart(text))
     made = Reporter(request, Recipes("spaced", "hermes"), None, BYTES, processes)

@@ -12,9 +12,9 @@ from jsonschema import Draft202012Validator
 from maskwright.errors import InputError
 from maskwright.server.guarantees.explain_route import parse_explain_request
 from maskwright.server.openapi.document import GENERATING, schemas
-from maskwright.server.request.anthropic_request import parse_anthropic_request
-from maskwright.server.request.completion_requests import parse_chat_request, parse_text_request
-from maskwright.server.request.response_request import parse_response_request
+from maskwright.server.request.anthropic_request import AnthropicRequest
+from maskwright.server.request.completion_requests import ChatCompletionRequest, CompletionRequest
+from maskwright.server.request.response_request import ResponseRequest
 from maskwright.server.request.sampling_fields import HARMLESS, NEUTRAL
 from maskwright.server.request.shape import FIELDS as SHAPES
 from tests.server.scripted import Client
@@ -25,10 +25,10 @@ TOOL = {"type": "function", "function": {"name": "f"}}
 Parse = Callable[[dict[str, Any]], object]
 
 REQUESTS: dict[str, tuple[Parse, dict[str, Any]]] = {
-    "ChatCompletionRequest": (parse_chat_request, {"messages": MESSAGES}),
-    "CompletionRequest": (parse_text_request, {"prompt": "hello"}),
-    "ResponseRequest": (parse_response_request, {"input": "hello"}),
-    "AnthropicRequest": (parse_anthropic_request, {"messages": MESSAGES}),
+    "ChatCompletionRequest": (ChatCompletionRequest.parse, {"messages": MESSAGES}),
+    "CompletionRequest": (CompletionRequest.parse, {"prompt": "hello"}),
+    "ResponseRequest": (ResponseRequest.parse, {"input": "hello"}),
+    "AnthropicRequest": (AnthropicRequest.parse, {"messages": MESSAGES}),
 }
 MODELS = {model.__name__: model for model in GENERATING}
 

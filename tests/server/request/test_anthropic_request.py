@@ -8,7 +8,7 @@ import pytest
 
 from maskwright.errors import InputError
 from maskwright.server.request.answer_request import AnswerRequest
-from maskwright.server.request.anthropic_request import MOST_STOPS, parse_anthropic_request
+from maskwright.server.request.anthropic_request import MOST_STOPS, AnthropicRequest
 from maskwright.server.request.messages import ChatPrompt, Message, ToolCall
 from maskwright.server.request.shape import FreeText
 
@@ -18,7 +18,7 @@ TOOL = {"name": "look", "description": "Looks.", "input_schema": SCHEMA}
 
 
 def parsed(**fields: Any) -> AnswerRequest:
-    return parse_anthropic_request({"messages": HELLO, "max_tokens": 10, **fields})
+    return AnthropicRequest.parse({"messages": HELLO, "max_tokens": 10, **fields})
 
 
 def prompt(**fields: Any) -> ChatPrompt:

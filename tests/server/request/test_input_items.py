@@ -8,11 +8,11 @@ import pytest
 
 from maskwright.errors import InputError
 from maskwright.server.request.messages import ChatPrompt, Message
-from maskwright.server.request.response_request import parse_response_request
+from maskwright.server.request.response_request import ResponseRequest
 
 
 def conversation(body: dict[str, Any]) -> tuple[Message, ...]:
-    [prompt] = parse_response_request(body).answer.prompts
+    [prompt] = ResponseRequest.parse(body).prompts
     assert isinstance(prompt, ChatPrompt)
     return prompt.messages
 

@@ -8,12 +8,12 @@ import pytest
 
 from maskwright.errors import InputError
 from maskwright.server.request.answer_request import OwnOptions
-from maskwright.server.request.completion_requests import parse_chat_request
+from maskwright.server.request.completion_requests import ChatCompletionRequest
 from tests.server.scripted import HELLO
 
 
 def parsed(own: Any, **beside: Any) -> OwnOptions:
-    return parse_chat_request({**HELLO, "maskwright": own, **beside}).options.own
+    return ChatCompletionRequest.parse({**HELLO, "maskwright": own, **beside}).options.own
 
 
 READ: list[tuple[Any, dict[str, Any], OwnOptions]] = [
@@ -73,4 +73,4 @@ def test_refusals(own: Any, beside: dict[str, Any], param: str) -> None:
 
 
 def test_without_the_field_there_are_the_defaults() -> None:
-    assert parse_chat_request(HELLO).options.own == OwnOptions()
+    assert ChatCompletionRequest.parse(HELLO).options.own == OwnOptions()

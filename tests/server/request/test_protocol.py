@@ -6,7 +6,7 @@ import pytest
 
 from maskwright.errors import InputError
 from maskwright.server.request.answer_request import ReplyOptions, TokenLimit
-from maskwright.server.request.completion_requests import parse_chat_request
+from maskwright.server.request.completion_requests import ChatCompletionRequest
 from maskwright.server.request.messages import ChatPrompt
 from tests.server.scripted import HELLO, Client
 
@@ -190,7 +190,7 @@ ACCEPTED: list[dict[str, Any]] = [
 @pytest.mark.parametrize(("fields", "param"), REFUSED, ids=str)
 def test_refused(fields: dict[str, Any], param: str) -> None:
     with pytest.raises(InputError) as caught:
-        parse_chat_request({**HELLO, **fields})
+        ChatCompletionRequest.parse({**HELLO, **fields})
     assert caught.value.param == param
     assert param.rpartition(".")[2].partition("[")[0] in caught.value.message
     assert caught.value.code
@@ -198,11 +198,11 @@ def test_refused(fields: dict[str, Any], param: str) -> None:
 
 @pytest.mark.parametrize("fields", ACCEPTED, ids=str)
 def test_accepted(fields: dict[str, Any]) -> None:
-    parse_chat_request({**HELLO, **fields})
+    ChatCompletionRequest.parse({**HELLO, **fields})
 
 
 def test_defaults() -> None:
-    request = parse_chat_request(HELLO)
+    request = ChatCompletionRequest.parse(HELLO)
     assert request.options.n == 1
     assert request.reply == ReplyOptions()
     assert (request.limit, request.options.stop) == (None, ())
@@ -212,9 +212,9 @@ def test_defaults() -> None:
 
 
 def test_max_completion_tokens_wins() -> None:
-    both = parse_chat_request({**HELLO, "max_tokens": 5, "max_completion_tokens": 7})
+    both = ChatCompletionRequest.parse({**HELLO, "max_tokens": 5, "max_completion_tokens": 7})
     assert both.limit == TokenLimit(7, "max_completion_tokens")
-    old = parse_chat_request({**HELLO, "max_tokens": 5})
+    old = ChatCompletionRequest.parse({**HELLO, "max_tokens": 5})
     assert old.limit == TokenLimit(5, "max_tokens")
 
 
@@ -229,13 +229,13 @@ def test_every_field_of_sampling_is_handed_on() -> None:
         "frequency_penalty": 0.75,
         "seed": 11,
     }
-    params = parse_chat_request({**HELLO, **sent, "logit_bias": {"5": 3}}).options.params
+    params = ChatCompletionRequest.parse({**HELLO, **sent, "logit_bias": {"5": 3}}).options.params
     assert {name: getattr(params, name) for name in sent} == sent
     assert dict(params.logit_bias) == {5: 3.0}
 
 
 def test_messages_reach_the_template_as_it_reads_them() -> None:
-    request = parse_chat_request(
+    request = ChatCompletionRequest.parse(
         {
             "messages": [
                 {"role": "developer", "content": [{"type": "text", "text": t} for t in "ab"]},

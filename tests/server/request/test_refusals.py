@@ -7,13 +7,12 @@ from typing import Any
 import pytest
 
 from maskwright.errors import InputError
-from maskwright.server.request.anthropic_request import parse_anthropic_request
+from maskwright.server.request.anthropic_request import AnthropicRequest
 from maskwright.server.request.completion_requests import (
     ChatCompletionRequest,
-    parse_chat_request,
-    parse_text_request,
+    CompletionRequest,
 )
-from maskwright.server.request.response_request import parse_response_request
+from maskwright.server.request.response_request import ResponseRequest
 from maskwright.server.request.sampling_fields import (
     CONSTRAINT_WORDS,
     HARMLESS,
@@ -207,21 +206,21 @@ def test_what_others_have_under_another_name(fields: dict[str, Any], advice: str
 @pytest.mark.parametrize(
     ("parse", "body", "advice"),
     [
-        (parse_response_request, {"input": "x", "context_management": [{"type": "compaction"}]},
+        (ResponseRequest.parse, {"input": "x", "context_management": [{"type": "compaction"}]},
          "send the items that the model shall read"),
-        (parse_response_request, {"input": "x", "num_predict": 5}, "send max_output_tokens"),
-        (parse_response_request, {"input": "x", "thinking": True},
+        (ResponseRequest.parse, {"input": "x", "num_predict": 5}, "send max_output_tokens"),
+        (ResponseRequest.parse, {"input": "x", "thinking": True},
          "send reasoning.effort, or chat_template_kwargs"),
-        (parse_response_request, {"input": "x", "system": "y"}, "send instructions"),
-        (parse_response_request, {"input": "x", "output_config": {"effort": "low"}},
+        (ResponseRequest.parse, {"input": "x", "system": "y"}, "send instructions"),
+        (ResponseRequest.parse, {"input": "x", "output_config": {"effort": "low"}},
          "send text.format, and reasoning.effort"),
-        (parse_text_request, {"prompt": "x", "system": "y"}, "write it into the prompt"),
-        (parse_text_request, {"prompt": "x", "max_output_tokens": 5},
+        (CompletionRequest.parse, {"prompt": "x", "system": "y"}, "write it into the prompt"),
+        (CompletionRequest.parse, {"prompt": "x", "max_output_tokens": 5},
          "this endpoint calls it max_tokens"),
-        (parse_text_request, {"prompt": "x", "random_seed": 5}, "send seed"),
-        (parse_anthropic_request, {"messages": [], "stop_words": ["a"]},
+        (CompletionRequest.parse, {"prompt": "x", "random_seed": 5}, "send seed"),
+        (AnthropicRequest.parse, {"messages": [], "stop_words": ["a"]},
          "this endpoint calls it stop_sequences"),
-        (parse_anthropic_request, {"messages": [], "system_prompt": "x"},
+        (AnthropicRequest.parse, {"messages": [], "system_prompt": "x"},
          "this endpoint calls it system"),
     ],
 )  # fmt: skip
@@ -235,11 +234,11 @@ def test_each_endpoint_says_what_it_has_instead(parse: Any, body: Any, advice: s
 @pytest.mark.parametrize(
     ("parse", "name", "sent", "missing"),
     [
-        (parse_response_request, "text", {"format": {}}, "text.format.schema"),
-        (parse_response_request, "text", {"format": {"name": "n"}}, "text.format.schema"),
-        (parse_anthropic_request, "output_format", {}, "output_format.schema"),
-        (parse_chat_request, "response_format", {}, "response_format.json_schema"),
-        (parse_chat_request, "response_format", {"name": "n"}, "response_format.schema"),
+        (ResponseRequest.parse, "text", {"format": {}}, "text.format.schema"),
+        (ResponseRequest.parse, "text", {"format": {"name": "n"}}, "text.format.schema"),
+        (AnthropicRequest.parse, "output_format", {}, "output_format.schema"),
+        (ChatCompletionRequest.parse, "response_format", {}, "response_format.json_schema"),
+        (ChatCompletionRequest.parse, "response_format", {"name": "n"}, "response_format.schema"),
     ],
 )
 def test_a_schema_is_missing_where_it_should_stand(
@@ -263,7 +262,7 @@ def test_a_shape_where_responses_have_it_is_refused(format: Any) -> None:
     assert message.endswith("; send response_format")
     prompt: dict[str, Any] = {"prompt": "x", "text": {"format": format}}
     with pytest.raises(InputError) as raised:
-        parse_text_request(prompt)
+        CompletionRequest.parse(prompt)
     assert raised.value.param == "text.format"
 
 

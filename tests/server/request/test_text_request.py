@@ -8,7 +8,7 @@ import pytest
 
 from maskwright.errors import InputError
 from maskwright.server.request.answer_request import Prompt, TextPrompt, TokenLimit, TokenPrompt
-from maskwright.server.request.completion_requests import parse_text_request
+from maskwright.server.request.completion_requests import CompletionRequest
 
 PROMPTS: list[tuple[Any, tuple[Prompt, ...]]] = [
     ("a", (TextPrompt("a"),)),
@@ -21,26 +21,26 @@ PROMPTS: list[tuple[Any, tuple[Prompt, ...]]] = [
 
 @pytest.mark.parametrize(("prompt", "read"), PROMPTS, ids=str)
 def test_prompts(prompt: Any, read: tuple[Prompt, ...]) -> None:
-    assert parse_text_request({"prompt": prompt}).prompts == read
+    assert CompletionRequest.parse({"prompt": prompt}).prompts == read
 
 
 def test_special_tokens_can_be_left_out() -> None:
-    request = parse_text_request({"prompt": "a", "add_special_tokens": False})
+    request = CompletionRequest.parse({"prompt": "a", "add_special_tokens": False})
     assert request.prompts == (TextPrompt("a", special=False),)
 
 
 def test_defaults() -> None:
-    request = parse_text_request({"prompt": "a"})
+    request = CompletionRequest.parse({"prompt": "a"})
     assert request.limit == TokenLimit(16, "max_tokens")
     assert (request.options.n, request.reply.best, request.reply.echo) == (1, 1, False)
     assert (request.reply.logprobs, request.options.params.logprobs) == (False, None)
 
 
 def test_the_best_of_several_need_scores() -> None:
-    request = parse_text_request({"prompt": "a", "n": 2, "best_of": 5})
+    request = CompletionRequest.parse({"prompt": "a", "n": 2, "best_of": 5})
     assert (request.options.n, request.reply.best) == (5, 2)
     assert (request.reply.logprobs, request.options.params.logprobs) == (False, 0)
-    assert parse_text_request({"prompt": "a", "n": 2}).options.params.logprobs is None
+    assert CompletionRequest.parse({"prompt": "a", "n": 2}).options.params.logprobs is None
 
 
 REFUSED: list[tuple[dict[str, Any], str]] = [
@@ -72,11 +72,11 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 @pytest.mark.parametrize(("fields", "param"), REFUSED, ids=str)
 def test_refused(fields: dict[str, Any], param: str) -> None:
     with pytest.raises(InputError) as caught:
-        parse_text_request({"prompt": "a", **fields})
+        CompletionRequest.parse({"prompt": "a", **fields})
     assert caught.value.param == param
     assert caught.value.code
 
 
 @pytest.mark.parametrize("fields", [{"suffix": ""}, {"suffix": None}, {"tools": []}], ids=str)
 def test_values_without_an_effect(fields: dict[str, Any]) -> None:
-    parse_text_request({"prompt": "a", **fields})
+    CompletionRequest.parse({"prompt": "a", **fields})

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import Annotated, Final, Literal, TypeAlias
 
-from pydantic import Field, GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic_core import CoreSchema, core_schema
+from msgspec import field
+from pydantic import Field, PlainValidator, WithJsonSchema
 
 from maskwright.grammar.schema.options import AdditionalProperties, Numbers, UnusableTools
 from maskwright.immutable import Immutable
@@ -21,7 +21,7 @@ from maskwright.server.request.tool_use import ToolUse
 
 _INTEGER: Final = {"type": "integer"}
 _INDEX: Final = {"type": "integer", "minimum": 0}
-_CONTINUATION: Final = {
+_CONTINUATION: Final[Json] = {
     "type": "object",
     "description": "The beginning of a stream that another server has generated; for routers.",
     "properties": {
@@ -42,18 +42,6 @@ _CONTINUATION: Final = {
     },
     "required": ["key", "created", "seeds", "deltas", "events"],
 }
-
-
-class _Continuation:
-    """The field that only servers write."""
-
-    @staticmethod
-    def __get_pydantic_core_schema__(source: object, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_plain_validator_function(parse_continuation)
-
-    @staticmethod
-    def __get_pydantic_json_schema__(core: CoreSchema, handler: GetJsonSchemaHandler) -> Json:
-        return {**_CONTINUATION}
 
 
 class OwnOptions(ClosedModel):
@@ -84,7 +72,9 @@ class OwnOptions(ClosedModel):
         "The finish reason of an answer that the token limit has shortened is `length`, also if "
         "its text is whole.",
     )
-    continuation: Annotated[StreamBeginning | None, _Continuation] = None
+    continuation: Annotated[
+        StreamBeginning | None, PlainValidator(parse_continuation), WithJsonSchema(_CONTINUATION)
+    ] = None
     numbers: Numbers | None = described(
         None, "How numbers in JSON are written: `plain` without an exponent."
     )
@@ -208,6 +198,7 @@ class AnswerRequest(Immutable):
 
     - `place`: the field that contained the prompts, which errors name.
     - `first_place`: that of the first message, where it has one of its own.
+    - `echoed`: the settings that a response repeats, as they were sent.
     """
 
     model: str | None
@@ -219,3 +210,4 @@ class AnswerRequest(Immutable):
     options: GenerationOptions
     reply: ReplyOptions
     first_place: str | None = None
+    echoed: Json = field(default_factory=dict[str, object])

@@ -356,6 +356,7 @@ class AnthropicMetadata(RequestModel):
 class AnthropicRequest(ReasoningFields, FormattedShapeFields, TemplateFields):
     """A conversation in Anthropic's protocol."""
 
+    PLACE: ClassVar = "messages"
     REFUSED: ClassVar = _REFUSED
     WAYS_OUT: ClassVar = _WAYS_OUT
 
@@ -385,8 +386,6 @@ class AnthropicRequest(ReasoningFields, FormattedShapeFields, TemplateFields):
         return super().read(tree)
 
     def answer(self) -> AnswerRequest:
-        """Return what is asked for. Raises InputError, whose `param` is the dotted path of the
-        first wrong field."""
         options = self.options(None, stop=self.stop_sequences, user=self.metadata.user_id)
         budget = self.thinking.budget()
         if budget is not None:
@@ -394,7 +393,7 @@ class AnthropicRequest(ReasoningFields, FormattedShapeFields, TemplateFields):
         return AnswerRequest(
             model=self.model,
             prompts=(self._prompt(),),
-            place="messages",
+            place=self.PLACE,
             shape=self._shape(),
             tool_use=self._tools(),
             limit=first_limit(max_tokens=self.max_tokens),
@@ -458,8 +457,3 @@ class AnthropicRequest(ReasoningFields, FormattedShapeFields, TemplateFields):
 def _place(text: str) -> str:
     """Return a text with places in tools as this protocol names them."""
     return text.replace(".function.parameters", ".input_schema").replace(".function.", ".")
-
-
-def parse_anthropic_request(tree: Json) -> AnswerRequest:
-    """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong field."""
-    return AnthropicRequest.read(tree).answer()

@@ -13,7 +13,6 @@ from typing import Annotated, Any, ClassVar, Final, TypeAlias
 from msgspec import structs
 
 from maskwright.errors import InputError
-from maskwright.server.json import Json
 from maskwright.server.request.answer_request import (
     AnswerRequest,
     Prompt,
@@ -41,6 +40,8 @@ class ChatCompletionRequest(
 ):
     """A chat."""
 
+    PLACE: ClassVar = "messages"
+
     logprobs: bool = described(False, "Return the log-probability of each token.")
     top_logprobs: Alternatives | None = described(
         None, "How many alternatives are listed for each token. Needs `logprobs: true`."
@@ -48,8 +49,6 @@ class ChatCompletionRequest(
     max_tokens: Limit | None = described(None, "The older name of `max_completion_tokens`.")
 
     def answer(self) -> AnswerRequest:
-        """Return what is asked for. Raises InputError, whose `param` is the dotted path of the
-        first wrong field."""
         if self.top_logprobs and not self.logprobs:
             raise InputError("top_logprobs needs logprobs to be true", param="top_logprobs")
         alternatives = (self.top_logprobs or 0) if self.logprobs else None
@@ -57,7 +56,7 @@ class ChatCompletionRequest(
         return AnswerRequest(
             model=self.model,
             prompts=(self.prompt(),),
-            place="messages",
+            place=self.PLACE,
             shape=self.shape(),
             tool_use=self.tool_use(),
             limit=first_limit(
@@ -72,11 +71,6 @@ class ChatCompletionRequest(
             ),
             reply=reply,
         )
-
-
-def parse_chat_request(tree: Json) -> AnswerRequest:
-    """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong field."""
-    return ChatCompletionRequest.read(tree).answer()
 
 
 DEFAULT_TOKENS: Final = 16
@@ -120,6 +114,7 @@ SentPrompt: TypeAlias = Annotated[
 class CompletionRequest(CompletingRequest, FormattedShapeFields):
     """Texts or token ids that are continued."""
 
+    PLACE: ClassVar = "prompt"
     REFUSED: ClassVar = _REFUSED
     WAYS_OUT: ClassVar = _WAYS_OUT
 
@@ -140,8 +135,6 @@ class CompletionRequest(CompletingRequest, FormattedShapeFields):
     ]
 
     def answer(self) -> AnswerRequest:
-        """Return what is asked for. Raises InputError, whose `param` is the dotted path of the
-        first wrong field."""
         options = self.options(self.logprobs, n=self.n, stop=self.stop, user=self.user)
         best_of = self._best_of()
         if best_of > self.n and options.params.logprobs is None:
@@ -155,7 +148,7 @@ class CompletionRequest(CompletingRequest, FormattedShapeFields):
         return AnswerRequest(
             model=self.model,
             prompts=self._prompts(),
-            place="prompt",
+            place=self.PLACE,
             shape=self.shape(),
             tool_use=None,
             limit=limit or TokenLimit(1, "max_tokens"),
@@ -203,8 +196,3 @@ class CompletionRequest(CompletingRequest, FormattedShapeFields):
         if isinstance(sent, str):
             return TextPrompt(sent, self.add_special_tokens)
         return TokenPrompt(sent)
-
-
-def parse_text_request(tree: Json) -> AnswerRequest:
-    """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong field."""
-    return CompletionRequest.read(tree).answer()

@@ -13,7 +13,6 @@ from pydantic import Field, WithJsonSchema
 from typing_extensions import TypeAliasType
 
 from maskwright.errors import InputError
-from maskwright.immutable import Immutable
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import AnswerRequest
 from maskwright.server.request.messages import (
@@ -285,6 +284,7 @@ class ReasoningSettings(RequestModel):
 class ResponseRequest(OpenAIRequest, ReasoningFields, TemplateFields, ToolFields):
     """A conversation in the responses protocol."""
 
+    PLACE: ClassVar = "input"
     REFUSED: ClassVar = _REFUSED
     WAYS_OUT: ClassVar = _WAYS_OUT
 
@@ -315,9 +315,11 @@ class ResponseRequest(OpenAIRequest, ReasoningFields, TemplateFields, ToolFields
         RawObject, WithJsonSchema({"type": "object", "additionalProperties": {"type": "string"}})
     ] = Field(default_factory=dict[str, Any], description="Repeated in the response.")
 
+    @classmethod
+    def parse(cls, tree: Json) -> AnswerRequest:
+        return replace(super().parse(tree), echoed=_echoed(tree))
+
     def answer(self) -> AnswerRequest:
-        """Return what is asked for. Raises InputError, whose `param` is the dotted path of the
-        first wrong field."""
         if not all(isinstance(value, str) for value in self.metadata.values()):
             raise InputError("metadata must be an object of strings", param="metadata")
         scored = LOGPROBS in self.include or self.top_logprobs
@@ -326,7 +328,7 @@ class ResponseRequest(OpenAIRequest, ReasoningFields, TemplateFields, ToolFields
         return AnswerRequest(
             model=self.model,
             prompts=(ChatPrompt(messages, self.variables(self.reasoning.effort)),),
-            place="input",
+            place=self.PLACE,
             shape=self.shape_of(self.text.format, "text.format"),
             tool_use=self.tool_use(),
             limit=first_limit(max_output_tokens=self.max_output_tokens),
@@ -334,18 +336,6 @@ class ResponseRequest(OpenAIRequest, ReasoningFields, TemplateFields, ToolFields
             reply=self.reply(logprobs=alternatives is not None),
             first_place=None if self.instructions is None else "instructions",
         )
-
-
-class AskedResponse(Immutable):
-    """A request, and `echoed`: the settings that the response repeats."""
-
-    answer: AnswerRequest
-    echoed: Json
-
-
-def parse_response_request(tree: Json) -> AskedResponse:
-    """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong field."""
-    return AskedResponse(ResponseRequest.read(tree).answer(), _echoed(tree))
 
 
 def _echoed(sent: Json) -> Json:

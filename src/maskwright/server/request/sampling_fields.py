@@ -19,6 +19,7 @@ from maskwright.errors import InputError
 from maskwright.sampling import MOST_LOGPROBS, SamplingParams
 from maskwright.server.json import Json
 from maskwright.server.request.answer_request import (
+    AnswerRequest,
     GenerationOptions,
     OwnOptions,
     ReplyOptions,
@@ -303,6 +304,8 @@ Alternatives = Annotated[int, Between(0, MOST_LOGPROBS)]
 class GeneratingRequest(ShapeFields):
     """The body of a request that generates."""
 
+    PLACE: ClassVar[str]
+    """The field that contains the prompts."""
     REFUSED: ClassVar[Mapping[str, tuple[object, ...]]] = {}
     """Fields that are refused at this endpoint, with the values without an effect."""
     WAYS_OUT: ClassVar[Mapping[str, str]] = {}
@@ -405,6 +408,16 @@ class GeneratingRequest(ShapeFields):
     def read(cls, tree: Json) -> Self:
         refuse_unsupported(tree, cls.obeyed, cls.neutral, cls.ways_out)
         return super().read(tree)
+
+    @classmethod
+    def parse(cls, tree: Json) -> AnswerRequest:
+        """Read a body. Raises InputError, whose `param` is the dotted path of the first wrong
+        field."""
+        return cls.read(tree).answer()
+
+    def answer(self) -> AnswerRequest:
+        """Return what is asked for. Raises InputError as `parse` does."""
+        raise NotImplementedError
 
     def options(
         self, alternatives: int | None, *, stop: tuple[str, ...], user: str, n: int = 1, **more: Any
