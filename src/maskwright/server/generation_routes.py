@@ -13,24 +13,21 @@ from starlette.responses import JSONResponse, Response
 
 from maskwright.dist.front.relay import RELAY
 from maskwright.engine import Engine
-from maskwright.immutable import Immutable
 from maskwright.server.access_control import PromptAdmission
-from maskwright.server.answer.answers import Envelope
+from maskwright.server.answer.answers import Answering, Envelope
 from maskwright.server.answer.anthropic_writer import AnthropicWriter
 from maskwright.server.answer.choices import Choices
 from maskwright.server.answer.completion_writers import ChatWriter, TextWriter
-from maskwright.server.answer.logprobs import PromptLogprobs, TokenNames
 from maskwright.server.answer.response_writer import ResponseWriter
 from maskwright.server.answer.streaming import AnswerWriter, EventStream
 from maskwright.server.config import Identity, ServerConfig
-from maskwright.server.continuation import Naming
 from maskwright.server.errors import HttpError
 from maskwright.server.exchange import Exchange, exchange_of
 from maskwright.server.guarantees.records import Records
 from maskwright.server.handoff import OutgoingBlocks
 from maskwright.server.json import Json
 from maskwright.server.observe.traces import RequestTrace
-from maskwright.server.request.answer_request import AnswerRequest, OwnOptions, TextPrompt
+from maskwright.server.request.answer_request import AnswerRequest, OwnOptions
 from maskwright.server.request.anthropic_request import AnthropicRequest
 from maskwright.server.request.body import read_as
 from maskwright.server.request.completion_requests import ChatCompletionRequest, CompletionRequest
@@ -43,18 +40,6 @@ from maskwright.server.stream import Pace
 WARNINGS: Final = "x-maskwright-warnings"
 MOST_WARNINGS: Final = 10
 LONGEST_WARNING: Final = 240
-
-
-class Answering(Immutable):
-    """A request whose generations run. `naming`: the names that are drawn for the answer.
-    `envelope`: the fields of all its bodies. `own(i)`: additional fields of choice `i` at its
-    end."""
-
-    request: AnswerRequest
-    choices: Choices
-    naming: Naming
-    envelope: Envelope
-    own: Callable[[int], Json]
 
 
 MakeWriter: TypeAlias = Callable[[Answering], AnswerWriter]
@@ -89,14 +74,14 @@ class GenerationRoutes:
     def endpoints(self, prefix: str) -> list[Endpoint]:
         """Return the endpoints, with `prefix` before their paths."""
         rows: tuple[tuple[str, type[GeneratingRequest], str, MakeWriter], ...] = (
-            ("chat/completions", ChatCompletionRequest, "chatcmpl-", self._chat_writer),
-            ("completions", CompletionRequest, "cmpl-", self._text_writer),
-            ("responses", ResponseRequest, "resp_", _response_writer),
-            ("messages", AnthropicRequest, "msg_", _anthropic_writer),
+            ("chat/completions", ChatCompletionRequest, "chatcmpl-", ChatWriter),
+            ("completions", CompletionRequest, "cmpl-", TextWriter),
+            ("responses", ResponseRequest, "resp_", ResponseWriter),
+            ("messages", AnthropicRequest, "msg_", AnthropicWriter),
         )
         return [
-            Endpoint(f"{prefix}/{path}", partial(self._answer, *how), ["POST"])
-            for path, *how in rows
+            Endpoint(f"{prefix}/{path}", partial(self._answer, model, begins, make), ["POST"])
+            for path, model, begins, make in rows
         ]
 
     async def _read(self, http: Request, model: type[GeneratingRequest]) -> AnswerRequest:
@@ -136,7 +121,8 @@ class GenerationRoutes:
         own = partial(self._own, request.options.own, exchange, choices, id)
         served = request.model or self._name, self._identity.fingerprint
         envelope = Envelope(*served, id, naming.created)
-        writer = make(Answering(request, choices, naming, envelope, own))
+        vocab = self._engine.loaded.vocab
+        writer = make(Answering(request, choices, naming, envelope, own, vocab))
         headers = _warnings(choices.warnings)
         if reply.stream:
             stream = EventStream(
@@ -156,32 +142,6 @@ class GenerationRoutes:
             choices.cancel()
         return JSONResponse(writer.whole(answers, choices.usage()), headers=headers)
 
-    def _text_writer(self, made: Answering) -> AnswerWriter:
-        vocab = self._engine.loaded.vocab
-        texts = [
-            prompt.text
-            if isinstance(prompt, TextPrompt) and made.request.options.kept is None
-            else vocab.decode(tokens).decode(errors="replace")
-            for prompt, tokens in zip(made.request.prompts, made.choices.prompts, strict=True)
-        ]
-        reply, choices = made.request.reply, made.choices
-        count, prompts = len(choices), choices.prompts
-        parts = made.own, reply, choices.usage, self._prompt_logprobs(made)
-        return TextWriter(made.envelope, texts, prompts, count, *parts)
-
-    def _chat_writer(self, made: Answering) -> AnswerWriter:
-        reply, choices = made.request.reply, made.choices
-        [prompt] = choices.prompts
-        scores = None if reply.prompt_logprobs is None else self._prompt_logprobs(made)
-        parts = made.own, reply, choices.usage, prompt, scores
-        return ChatWriter(made.envelope, len(choices), *parts)
-
-    def _prompt_logprobs(self, made: Answering) -> PromptLogprobs:
-        reply = made.request.reply
-        names = TokenNames(self._engine.loaded.vocab, as_ids=reply.tokens_as_ids)
-        echoed = made.request.options.params.logprobs or 0
-        return PromptLogprobs(names, made.choices.prompt_scores, reply.prompt_logprobs, echoed)
-
     def _own(
         self, options: OwnOptions, exchange: Exchange, choices: Choices, id: str, index: int
     ) -> Json:
@@ -199,15 +159,6 @@ class GenerationRoutes:
         if report is not None:
             own["report"] = report
         return {"maskwright": own} if own else {}
-
-
-def _response_writer(made: Answering) -> AnswerWriter:
-    head = made.envelope
-    return ResponseWriter(head.id, head.model, made.request.echoed, made.own, made.naming)
-
-
-def _anthropic_writer(made: Answering) -> AnswerWriter:
-    return AnthropicWriter(made.envelope.id, made.envelope.model, made.own, made.choices.usage)
 
 
 async def _handed_over(

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from maskwright.server.answer.answers import Envelope, TextFrame, event, model_card, part_delta
-from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
+from maskwright.sampling import SamplingParams
+from maskwright.server.answer.answers import (
+    Answering,
+    Envelope,
+    TextFrame,
+    event,
+    model_card,
+    part_delta,
+)
+from maskwright.server.answer.choices import Answer, ChoiceDelta, Choices, Usage
 from maskwright.server.answer.completion_writers import ChatWriter
 from maskwright.server.answer.parts import (
     ArgumentsText,
@@ -18,8 +27,9 @@ from maskwright.server.answer.parts import (
     TextPart,
     WholeAnswer,
 )
+from maskwright.server.continuation import Naming
 from maskwright.server.request.answer_request import ReplyOptions
-from tests.server.scripted import usage
+from tests.server.scripted import BYTES, usage
 
 ENVELOPE = Envelope("m", "fp_1", id="chatcmpl-1", created=5)
 HEAD = {"id": "chatcmpl-1", "created": 5, "model": "m", "system_fingerprint": "fp_1"} | {
@@ -39,10 +49,20 @@ MESSAGES: list[tuple[WholeAnswer, dict[str, Any]]] = [
 ]
 
 
+def chat_writer(count: int, **reply: bool) -> ChatWriter:
+    """A writer of so many answers, whose generations nobody asks anything."""
+    options = SimpleNamespace(params=SamplingParams())
+    request: Any = SimpleNamespace(reply=ReplyOptions(**reply), options=options)
+    generations: Any = [None] * count
+    choices = Choices(generations, [()])
+    made = Answering(request, choices, Naming(), ENVELOPE, lambda index: {"own": index}, BYTES)
+    return ChatWriter(made)
+
+
 @pytest.mark.parametrize(("message", "expected"), MESSAGES)
 def test_messages(message: WholeAnswer, expected: dict[str, Any]) -> None:
     answer = Answer(message, 3, "stop", None)
-    body = ENVELOPE.completion([answer], Usage(1, 2), lambda index: {})
+    body: Any = chat_writer(1).whole([answer], Usage(1, 2))
     assert body["choices"][0]["message"] == {"role": "assistant", "refusal": None, **expected}
 
 
@@ -51,19 +71,18 @@ def test_a_completion() -> None:
         Answer(WholeAnswer("a"), 3, "stop", None),
         Answer(WholeAnswer("b"), 4, "length", [{"t": 1}]),
     ]
-    body = ENVELOPE.completion(answers, Usage(10, 7), lambda index: {"own": index * 2})
+    body: Any = chat_writer(2).whole(answers, Usage(10, 7))
     choices = body.pop("choices")
     assert body == {**HEAD, "object": "chat.completion", "usage": usage(10, 7)}
     assert [(one["index"], one["finish_reason"], one["own"]) for one in choices] == [
         (0, "stop", 0),
-        (1, "length", 2),
+        (1, "length", 1),
     ]
     assert [one["logprobs"] for one in choices] == [None, {"content": [{"t": 1}], "refusal": None}]
 
 
 def test_chunks() -> None:
-    reply = ReplyOptions(stream=True, include_usage=True)
-    writer = ChatWriter(ENVELOPE, 3, lambda index: {"own": index}, reply, lambda: Usage(1, 2))
+    writer = chat_writer(3, stream=True, include_usage=True)
     said = ChoiceDelta(2, [TextPart("a")], 1, None, [{"token": "a"}])
     stopped = ChoiceDelta(2, [], 1, "stop", None, stop="b")
     events = [*writer.parts(said), *writer.ended(stopped), *writer.end(Usage(1, 2))]

@@ -6,6 +6,7 @@ import json
 import math
 import sys
 from collections.abc import Sequence
+from types import SimpleNamespace
 from typing import Any
 
 import httpx
@@ -13,6 +14,7 @@ import pytest
 
 from maskwright.errors import EngineStoppedError
 from maskwright.server.access import ApiKey, KeyRing, digest_of
+from maskwright.server.answer.answers import Answering, Envelope
 from maskwright.server.answer.anthropic_writer import AnthropicWriter
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.parts import (
@@ -24,8 +26,9 @@ from maskwright.server.answer.parts import (
     WholeAnswer,
 )
 from maskwright.server.config import ServerConfig
+from maskwright.server.continuation import Naming
 from maskwright.server.errors import HttpError
-from tests.server.scripted import Client, Script, ScriptedEngine
+from tests.server.scripted import BYTES, Client, Script, ScriptedEngine
 
 HELLO: dict[str, Any] = {"max_tokens": 10, "messages": [{"role": "user", "content": "hello"}]}
 USAGE = Usage(prompt_tokens=10, completion_tokens=5, cached_tokens=4)
@@ -64,7 +67,9 @@ def read(blocks: bytes | str) -> list[Any]:
 
 
 def writer() -> AnthropicWriter:
-    return AnthropicWriter("msg_1", "m", lambda _: {}, lambda: USAGE)
+    asked: Any = SimpleNamespace(usage=lambda: USAGE)
+    envelope = Envelope("m", "fp_1", id="msg_1", created=5)
+    return AnthropicWriter(Answering(asked, asked, Naming(), envelope, lambda _: {}, BYTES))
 
 
 def whole(parts: Sequence[Part], reason: str = "stop", stop: str | int | None = None) -> Any:

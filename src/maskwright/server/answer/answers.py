@@ -9,7 +9,7 @@ from json.encoder import encode_basestring
 from typing import Final
 
 from maskwright.immutable import Immutable
-from maskwright.server.answer.choices import Answer, Usage
+from maskwright.server.answer.choices import Choices, Usage
 from maskwright.server.answer.parts import (
     ArgumentsText,
     CallBegun,
@@ -18,7 +18,10 @@ from maskwright.server.answer.parts import (
     TextPart,
     WholeAnswer,
 )
+from maskwright.server.continuation import Naming
 from maskwright.server.json import Json
+from maskwright.server.request.answer_request import AnswerRequest
+from maskwright.vocab import Vocabulary
 
 _MARK: Final = uuid.uuid4().hex
 """Stands for the text of a frame. No client ever sees it, so no other text of an event has it."""
@@ -36,22 +39,6 @@ class Envelope(Immutable):
     id: str
     created: int
 
-    def completion(self, answers: list[Answer], usage: Usage, own: Callable[[int], Json]) -> Json:
-        """Return a `chat.completion`. `refusal` is always present and null. `own(i)` are additional
-        fields of choice `i`. `stop_reason` is vLLM's name of the stop string or stop token."""
-        choices = [
-            {
-                "index": index,
-                "message": _message(answer.message),
-                "logprobs": logprobs_body(answer.logprobs),
-                "finish_reason": answer.finish_reason,
-                "stop_reason": answer.stop,
-                **own(index),
-            }
-            for index, answer in enumerate(answers)
-        ]
-        return {**self.head("chat.completion"), "choices": choices, "usage": usage_body(usage)}
-
     def head(self, kind: str) -> Json:
         """Return the fields before the choices; `kind` is the type of the body."""
         return {
@@ -62,6 +49,19 @@ class Envelope(Immutable):
             "system_fingerprint": self.fingerprint,
             "service_tier": "default",
         }
+
+
+class Answering(Immutable):
+    """A request whose generations run. `naming`: the names that are drawn for the answer.
+    `envelope`: the fields of all its bodies. `own(i)`: additional fields of choice `i` at its end.
+    `vocab`: that of the model."""
+
+    request: AnswerRequest
+    choices: Choices
+    naming: Naming
+    envelope: Envelope
+    own: Callable[[int], Json]
+    vocab: Vocabulary
 
 
 def usage_body(usage: Usage) -> Json:
@@ -88,9 +88,9 @@ def logprobs_body(entries: list[Json] | None) -> Json | None:
     return None if entries is None else {"content": entries, "refusal": None}
 
 
-def _message(message: WholeAnswer) -> Json:
-    """Return the message of a choice. `content` is null if there are tool calls and no words;
-    `tool_calls` is present only if there are some."""
+def message_body(message: WholeAnswer) -> Json:
+    """Return the message of a choice. `refusal` is always present and null; `content` is null if
+    there are tool calls and no words; `tool_calls` is present only if there are some."""
     body: Json = {
         "role": "assistant",
         "content": message.words if message.words or not message.calls else None,

@@ -10,10 +10,10 @@ from __future__ import annotations
 import json
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final, cast
 
-from maskwright.server.answer.answers import event, shortening
+from maskwright.server.answer.answers import Answering, event, shortening
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.parts import ArgumentsText, CallBegun, Part, Reasoning, TextPart
 from maskwright.server.errors import anthropic_error
@@ -26,14 +26,11 @@ _REASONS: Final = {"length": "max_tokens", "tool_calls": "tool_use", "stop": "en
 class AnthropicWriter:
     """Writes one message. Its blocks are of three types: `text`, `thinking` and `tool_use`."""
 
-    def __init__(
-        self, id: str, model: str, own: Callable[[int], Json], usage: Callable[[], Usage]
-    ) -> None:
-        """`own(0)`: additional fields of the message at its end. `usage`: returns the tokens so
-        far."""
+    def __init__(self, made: Answering) -> None:
+        id, model = made.envelope.id, made.envelope.model
         self._head: Json = {"id": id, "type": "message", "role": "assistant", "model": model}
-        self._own = own
-        self._usage = usage
+        self._own = made.own
+        self._usage = made.choices.usage
         self._blocks = 0
         self._open: str | None = None  # the type of the last block, until it ends
         self._ending: Json = {}

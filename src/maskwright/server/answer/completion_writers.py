@@ -9,84 +9,50 @@ error body instead.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Sequence
+from functools import cached_property, partial
 from typing import ClassVar, cast
 
 from msgspec.structs import replace
 
 from maskwright.server.answer.answers import (
     DONE,
-    Envelope,
+    Answering,
     TextFrame,
     event,
     logprobs_body,
+    message_body,
     part_delta,
     usage_body,
 )
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
-from maskwright.server.answer.logprobs import PromptLogprobs, TokenPlaces
+from maskwright.server.answer.logprobs import PromptLogprobs, TokenNames, TokenPlaces
 from maskwright.server.answer.parts import TextPart, WholeAnswer
 from maskwright.server.json import Json
-from maskwright.server.request.answer_request import ReplyOptions
-
-
-class TokenIds:
-    """The fields of one request's choices that hold token ids; empty if the client didn't ask for
-    them. In a stream, a chunk has the tokens since the one before it, whose text may come later."""
-
-    def __init__(self, prompts: Sequence[Sequence[int]], count: int, *, asked: bool) -> None:
-        """`prompts`: their token ids. `count`: the number of answers, equally many a prompt."""
-        self._prompts = prompts
-        self._each = max(1, count // len(prompts))
-        self._asked = asked
-        self._unsent: dict[int, list[int]] = {}
-
-    def prompt(self, index: int) -> Json:
-        """Return the field with the prompt of choice `index`."""
-        return {"prompt_token_ids": list(self._prompts[index // self._each])} if self._asked else {}
-
-    def whole(self, answer: Answer) -> Json:
-        """Return the field of a whole answer, end tokens included."""
-        return {"token_ids": list(answer.token_ids)} if self._asked else {}
-
-    def take(self, delta: ChoiceDelta) -> None:
-        """Add the new tokens of a choice."""
-        if self._asked:
-            self._unsent.setdefault(delta.index, []).extend(delta.token_ids)
-
-    def chunk(self, index: int) -> Json:
-        """Return the field of the next chunk of choice `index`."""
-        return {"token_ids": self._unsent.pop(index, [])} if self._asked else {}
+from maskwright.server.request.answer_request import TextPrompt
 
 
 class CompletionWriter(ABC):
     """What the writers of chat and of text completions have in common: how their streams end, and
-    what their chunks have beside a choice."""
+    what their chunks have beside a choice. Fields with token ids are empty if the client didn't ask
+    for them; a chunk has the tokens since the one before it, whose text may come later."""
 
     chunk_kind: ClassVar[str]
     """The type of a chunk."""
 
-    def __init__(
-        self,
-        envelope: Envelope,
-        prompts: Sequence[Sequence[int]],
-        count: int,
-        own: Callable[[int], Json],
-        reply: ReplyOptions,
-        running: Callable[[], Usage],
-    ) -> None:
-        """`prompts`: their token ids. `count`: the number of answers, equally many for each prompt.
-        `own(i)` are additional fields of answer `i` at its end. `running()`: the usage so far."""
-        self._envelope = envelope
-        self._count = count
-        self._ids = TokenIds(prompts, count, asked=reply.token_ids)
-        self._own = own
-        self._reply = reply
-        self._running = running
+    def __init__(self, made: Answering) -> None:
+        self._made = made
+        self._envelope = made.envelope
+        self._own = made.own
+        self._reply = made.request.reply
+        self._choices = made.choices
+        self._each = len(made.choices) // len(made.choices.prompts)
+        """Answers to each prompt."""
+        self._unsent: dict[int, list[int]] = {}
+        """Token ids of choices that no chunk contained yet."""
         self._frames: dict[int, TextFrame] = {}
         """The chunk of each choice that has nothing but text."""
-        self._framed = not (reply.token_ids or reply.continuous_usage)
+        self._framed = not (self._reply.token_ids or self._reply.continuous_usage)
 
     def end(self, usage: Usage) -> Iterator[bytes]:
         if self._reply.include_usage:
@@ -104,12 +70,39 @@ class CompletionWriter(ABC):
     def _event(self, choice: Json, head: Json | None = None) -> bytes:
         """Return a chunk of one choice, with additional fields beside the choices, and with the
         usage, which clients expect in all chunks if they ask for any."""
-        choice |= self._ids.chunk(cast(int, choice["index"]))
+        if self._reply.token_ids:
+            choice["token_ids"] = self._unsent.pop(cast(int, choice["index"]), [])
         body = {**self._envelope.head(self.chunk_kind), "choices": [choice], **(head or {})}
         if self._reply.include_usage:
             counted = self._reply.continuous_usage
-            body["usage"] = self._counted(self._running()) if counted else None
+            body["usage"] = self._counted(self._choices.usage()) if counted else None
         return event(body)
+
+    def _take_ids(self, delta: ChoiceDelta) -> None:
+        if self._reply.token_ids:
+            self._unsent.setdefault(delta.index, []).extend(delta.token_ids)
+
+    def _answer_ids(self, answer: Answer) -> Json:
+        """Return the field of a whole answer, end tokens included."""
+        return {"token_ids": list(answer.token_ids)} if self._reply.token_ids else {}
+
+    def _prompt_ids(self, index: int) -> Json:
+        """Return the field with the prompt of choice `index`."""
+        prompt = self._choices.prompts[index // self._each]
+        return {"prompt_token_ids": list(prompt)} if self._reply.token_ids else {}
+
+    def _of_prompt(self, index: int) -> Json:
+        """Return the fields of a whole answer about the prompt of choice `index`."""
+        return {**self._prompt_ids(index), **self._scores.field(index)}
+
+    @cached_property
+    def _scores(self) -> PromptLogprobs:
+        """The log-probabilities of prompts."""
+        names = TokenNames(self._made.vocab, as_ids=self._reply.tokens_as_ids)
+        echoed = self._made.request.options.params.logprobs or 0
+        return PromptLogprobs(
+            names, self._choices.prompt_scores, self._reply.prompt_logprobs, echoed
+        )
 
     def _framed_event(self, index: int, text: str) -> bytes:
         """Return a chunk of one choice that has nothing but text."""
@@ -128,37 +121,37 @@ class ChatWriter(CompletionWriter):
 
     chunk_kind = "chat.completion.chunk"
 
-    def __init__(
-        self,
-        envelope: Envelope,
-        count: int,
-        own: Callable[[int], Json],
-        reply: ReplyOptions,
-        running: Callable[[], Usage],
-        prompt: Sequence[int] = (),
-        scores: PromptLogprobs | None = None,
-    ) -> None:
-        """`prompt`: its token ids; `scores`: their log-probabilities."""
-        super().__init__(envelope, [prompt], count, own, reply, running)
-        self._scores = scores
+    def __init__(self, made: Answering) -> None:
+        super().__init__(made)
         self._unsaid: dict[int, list[Json]] = {}
         """Log-probabilities that no chunk contained yet: text of calls is no part of the answer."""
 
     def whole(self, answers: list[Answer], usage: Usage) -> Json:
-        body = self._envelope.completion(answers, usage, self._own)
-        for choice, answer in zip(cast(list[Json], body["choices"]), answers, strict=True):
-            self._make_older(choice, cast(Json, choice["message"]))
-            choice |= self._ids.whole(answer)
-        scores = {} if self._scores is None else self._scores.field(0)
-        return {**body, **self._ids.prompt(0), **scores}
+        """Return a `chat.completion`. `stop_reason` is vLLM's name of the stop string or token."""
+        choices: list[Json] = []
+        for index, answer in enumerate(answers):
+            message = message_body(answer.message)
+            choice: Json = {
+                "index": index,
+                "message": message,
+                "logprobs": logprobs_body(answer.logprobs),
+                "finish_reason": answer.finish_reason,
+                "stop_reason": answer.stop,
+                **self._own(index),
+                **self._answer_ids(answer),
+            }
+            self._make_older(choice, message)
+            choices.append(choice)
+        head = self._envelope.head("chat.completion")
+        return {**head, "choices": choices, "usage": usage_body(usage), **self._of_prompt(0)}
 
     def begin(self) -> Iterator[bytes]:
-        for index in range(self._count):
-            head = self._ids.prompt(0) if index == 0 else {}
+        for index in range(len(self._choices)):
+            head = self._prompt_ids(0) if index == 0 else {}
             yield self._chunk(index, {"role": "assistant", "content": ""}, head=head)
 
     def parts(self, delta: ChoiceDelta) -> Iterator[bytes]:
-        self._ids.take(delta)
+        self._take_ids(delta)
         if delta.logprobs:
             self._unsaid.setdefault(delta.index, []).extend(delta.logprobs)
         for part in delta.parts:
@@ -204,42 +197,32 @@ class ChatWriter(CompletionWriter):
             choice["finish_reason"] = "function_call"
 
 
-KIND = "text_completion"
-
-
 class TextWriter(CompletionWriter):
     """Writes text completions."""
 
-    chunk_kind = KIND
+    chunk_kind = "text_completion"
 
-    def __init__(
-        self,
-        envelope: Envelope,
-        prompts: Sequence[str],
-        tokens: Sequence[Sequence[int]],
-        count: int,
-        own: Callable[[int], Json],
-        reply: ReplyOptions,
-        running: Callable[[], Usage],
-        scores: PromptLogprobs,
-    ) -> None:
-        """`prompts`: their texts; `tokens`: their token ids; `scores`: their log-probabilities."""
-        super().__init__(envelope, tokens, count, own, reply, running)
-        self._prompts = prompts
-        self._tokens = tokens
-        self._each = count // len(prompts)
-        self._prompt_scores = scores
+    def __init__(self, made: Answering) -> None:
+        super().__init__(made)
+        sent = zip(made.request.prompts, made.choices.prompts, strict=True)
+        is_whole = made.request.options.kept is None
+        self._texts = [
+            prompt.text
+            if isinstance(prompt, TextPrompt) and is_whole
+            else made.vocab.decode(tokens).decode(errors="replace")
+            for prompt, tokens in sent
+        ]
         self._places = [
             # The text before the first token that has an entry in the log-probabilities.
             TokenPlaces(0 if self._scores_prompt else len(self._echo(index)))
-            for index in range(count)
+            for index in range(len(made.choices))
         ]
         self._begun: set[int] = set()
         """Choices of a stream whose prompts have been sent."""
 
     def whole(self, answers: list[Answer], usage: Usage) -> Json:
         choices: list[Json] = []
-        for prompt in range(len(self._prompts)):
+        for prompt in range(len(self._texts)):
             first = prompt * self._each
             for index in self._best(answers, range(first, first + self._each)):
                 answer = self._wanted(answers[index])
@@ -248,14 +231,14 @@ class TextWriter(CompletionWriter):
                     scores = self._echoed_scores(index) + scores
                 own = {
                     "stop_reason": answer.stop,
-                    **self._ids.whole(answer),
-                    **self._ids.prompt(index),
-                    **self._prompt_scores.field(index),
+                    **self._answer_ids(answer),
+                    **self._of_prompt(index),
                     **self._own(index),
                 }
                 choice = self._choice(index, text, answer.finish_reason, scores, own)
                 choices.append({**choice, "index": len(choices)})
-        return {**self._envelope.head(KIND), "choices": choices, "usage": self._counted(usage)}
+        head = self._envelope.head(self.chunk_kind)
+        return {**head, "choices": choices, "usage": self._counted(usage)}
 
     def begin(self) -> Iterator[bytes]:
         if not self._scores_prompt:  # scores are not there yet
@@ -267,7 +250,7 @@ class TextWriter(CompletionWriter):
         if self._reply.only_echo:
             return
         text = "".join(part.text for part in delta.parts if isinstance(part, TextPart))
-        self._ids.take(delta)
+        self._take_ids(delta)
         if text and delta.logprobs is None and self._framed:
             yield self._framed_event(delta.index, text)
         elif text or delta.logprobs:
@@ -291,21 +274,21 @@ class TextWriter(CompletionWriter):
         if index in self._begun:
             return
         self._begun.add(index)
-        ids = self._ids.prompt(index)
+        ids = self._prompt_ids(index)
         if self._reply.echo or ids:
             scores = self._echoed_scores(index) if self._scores_prompt else None
             yield self._event(self._choice(index, self._echo(index), logprobs=scores, own=ids))
 
     def _echo(self, index: int) -> str:
         """Return the text before the answer."""
-        return self._prompts[index // self._each] if self._reply.echo else ""
+        return self._texts[index // self._each] if self._reply.echo else ""
 
     def _echoed_scores(self, index: int) -> list[Json]:
         """Return the log-probabilities of the prompt, if it comes before the answer."""
         if not self._scores_prompt:
             return []
-        prompt = self._tokens[index // self._each]
-        return self._prompt_scores.entries(index, prompt, self._echo(index))
+        prompt = self._choices.prompts[index // self._each]
+        return self._scores.entries(index, prompt, self._echo(index))
 
     # Answers --------------------------------------------------------------------------------------
 

@@ -13,10 +13,9 @@ from typing import Final, Literal, TypeAlias, cast
 from msgspec import Struct, field
 
 from maskwright.immutable import Immutable
-from maskwright.server.answer.answers import completion_details, event
+from maskwright.server.answer.answers import Answering, completion_details, event
 from maskwright.server.answer.choices import Answer, ChoiceDelta, Usage
 from maskwright.server.answer.parts import ArgumentsText, CallBegun, Part, Reasoning, TextPart
-from maskwright.server.continuation import Naming
 from maskwright.server.json import Json
 
 Status: TypeAlias = Literal["in_progress", "completed", "incomplete"]
@@ -155,20 +154,9 @@ class OutputItems:
 class ResponseWriter:
     """Writes one response."""
 
-    def __init__(
-        self, id: str, model: str, echoed: Json, own: Callable[[int], Json], naming: Naming
-    ) -> None:
-        """`echoed`: settings of the request, which the response repeats. `own(0)`: additional
-        fields of the response at its end. `naming`: the names that are drawn for it."""
-        self._head: Json = {
-            "id": id,
-            "object": "response",
-            "created_at": naming.created,
-            "model": model,
-        }
-        self._echoed = echoed
-        self._own = own
-        self._items = OutputItems(naming.item_id)
+    def __init__(self, made: Answering) -> None:
+        self._made = made
+        self._items = OutputItems(made.naming.item_id)
         self._status: Status = "in_progress"
         self._number = -1
 
@@ -212,7 +200,10 @@ class ResponseWriter:
         """Return the response in its present state; `usage` is known at its end."""
         reason = {"reason": "max_output_tokens"} if self._status == "incomplete" else None
         return {
-            **self._head,
+            "id": self._made.envelope.id,
+            "object": "response",
+            "created_at": self._made.envelope.created,
+            "model": self._made.envelope.model,
             "status": self._status,
             "error": None,
             "incomplete_details": reason,
@@ -222,8 +213,8 @@ class ResponseWriter:
             "previous_response_id": None,
             "service_tier": "default",
             "store": False,
-            **self._echoed,
-            **({} if usage is None else self._own(0)),
+            **self._made.request.echoed,
+            **({} if usage is None else self._made.own(0)),
         }
 
 
