@@ -186,16 +186,13 @@ class ServerConfig:
                     "http://host:port, without a path; '*' stands for all",
                     param="cors_origins",
                 )
-        if self.whitespace not in WHITESPACE:
-            raise InputError(f"whitespace is one of {', '.join(WHITESPACE)}", param="whitespace")
-        if self.numbers not in get_args(Numbers):
-            message = f"numbers is one of {', '.join(get_args(Numbers))}"
-            raise InputError(message, param="numbers")
-        if self.additional_properties not in get_args(AdditionalProperties):
-            raise InputError(
-                f"additional_properties is one of {', '.join(get_args(AdditionalProperties))}",
-                param="additional_properties",
-            )
+        for name, choices in (
+            ("whitespace", tuple(WHITESPACE)),
+            ("numbers", get_args(Numbers)),
+            ("additional_properties", get_args(AdditionalProperties)),
+        ):
+            if getattr(self, name) not in choices:
+                raise InputError(f"{name} is one of {', '.join(choices)}", param=name)
         if self.tool_format is not None:
             from maskwright.grammar.tools.formats import tool_format  # noqa: PLC0415 (msgspec)
 

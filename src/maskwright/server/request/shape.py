@@ -12,7 +12,7 @@ send false, or nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Final, Literal, Self, TypeAlias, cast
 
 from pydantic import ConfigDict, Field, PrivateAttr, WithJsonSchema, model_validator
@@ -238,7 +238,7 @@ class RegexFormat(ClosedModel):
                     param=f"{place}.{name}",
                     code="conflicting_constraints",
                 )
-        return ConstrainedShape(RegexResponse(expected), f"{place}.{first}")
+        return _pattern(expected, f"{place}.{first}")
 
 
 class GrammarFormat(ClosedModel):
@@ -249,7 +249,7 @@ class GrammarFormat(ClosedModel):
     syntax: Syntax = "auto"
 
     def shape(self, place: str) -> Shape:
-        return _grammar(self.grammar, self.syntax, f"{place}.grammar")
+        return _grammar(self.grammar, f"{place}.grammar", self.syntax)
 
 
 class TagFormat(RequestModel):
@@ -315,7 +315,8 @@ class StructuredOutputs(ClosedModel):
     disable_fallback: bool = described(False, "Without effect.")
 
     def shape(self, place: str) -> ConstrainedShape:
-        given = self.model_fields_set & {"json_", *self.KINDS}
+        values = {kind: getattr(self, "json_" if kind == "json" else kind) for kind in self.KINDS}
+        given = [kind for kind, value in values.items() if value is not None]
         if len(given) != 1:
             raise InputError(
                 f"{place} must hold exactly one of {', '.join(self.KINDS)}",
@@ -326,15 +327,8 @@ class StructuredOutputs(ClosedModel):
             if not self.json_object:
                 raise invalid(f"{place}.json_object", "true", False)
             return _any_object(f"{place}.json_object")
-        [shape] = _shapes(
-            {"json": self.json_},
-            {"regex": self.regex},
-            {"choice": self.choice},
-            {"grammar": self.grammar},
-            {"structural_tag": self.structural_tag},
-            f"{place}.",
-        )
-        return shape
+        [kind] = given
+        return _READERS[kind](values[kind], f"{place}.{kind}")
 
 
 _PATTERN: Final = "The answer matches this regular expression."
@@ -361,13 +355,9 @@ class ShapeFields(RequestModel):
         shapes = [] if isinstance(asked, FreeText) else [asked]
         if self.structured_outputs is not None:
             shapes.append(self.structured_outputs.shape("structured_outputs"))
-        shapes += _shapes(
-            {"guided_json": self.guided_json, "json_schema": self.json_schema},
-            {"guided_regex": self.guided_regex, "regex": self.regex},
-            {"guided_choice": self.guided_choice},
-            {"guided_grammar": self.guided_grammar, "grammar": self.grammar, "ebnf": self.ebnf},
-            {"structural_tag": self.structural_tag},
-        )
+        for name in ShapeFields.model_fields:
+            if name != "structured_outputs" and (value := getattr(self, name)) is not None:
+                shapes.append(_READERS[name](value, name))
         return the_shape(shapes)
 
 
@@ -385,45 +375,22 @@ FIELDS: Final = frozenset(FormattedShapeFields.names)
 """The fields that may contain a shape."""
 
 
-def _shapes(
-    schemas: Json,
-    patterns: dict[str, str | None],
-    choices: dict[str, tuple[str, ...] | None],
-    grammars: dict[str, str | NamedGrammar | None],
-    tags: Json,
-    before: str = "",
-) -> Iterator[ConstrainedShape]:
-    """Yield the shapes in fields of five kinds, by their names; `before`: what precedes these."""
-    for name, schema in schemas.items():
-        if schema is not None:
-            yield _schema(schema, before + name)
-    for name, pattern in patterns.items():
-        if pattern is not None:
-            yield ConstrainedShape(RegexResponse(pattern), before + name)
-    for name, strings in choices.items():
-        if strings is not None:
-            yield ConstrainedShape(ChoiceResponse(strings), before + name)
-    for name, grammar in grammars.items():
-        match grammar:
-            case None:
-                continue
-            case str():
-                yield _grammar(grammar, "auto", before + name)
-            case _:
-                place = f"{before}{name}.definition"
-                yield _grammar(grammar.definition, grammar.syntax, place)
-    for name, tag in tags.items():
-        if tag is not None:
-            yield _tag(tag, before + name)
-
-
 def _any_object(place: str) -> ConstrainedShape:
     return ConstrainedShape(JsonResponse(_compact({"type": "object"})), place)
 
 
-def _grammar(text: str, syntax: Syntax, place: str) -> ConstrainedShape:
-    response = GrammarResponse(text, None if syntax == "auto" else syntax)
-    return ConstrainedShape(response, place)
+def _pattern(pattern: str, place: str) -> ConstrainedShape:
+    return ConstrainedShape(RegexResponse(pattern), place)
+
+
+def _choice(strings: tuple[str, ...], place: str) -> ConstrainedShape:
+    return ConstrainedShape(ChoiceResponse(strings), place)
+
+
+def _grammar(given: str | NamedGrammar, place: str, syntax: Syntax = "auto") -> ConstrainedShape:
+    if isinstance(given, NamedGrammar):
+        return _grammar(given.definition, f"{place}.definition", given.syntax)
+    return ConstrainedShape(GrammarResponse(given, None if syntax == "auto" else syntax), place)
 
 
 def _schema(schema: object, place: str) -> ConstrainedShape:
@@ -457,6 +424,16 @@ def _tag(tag: object, place: str) -> ConstrainedShape:
         error.param = place
         raise
     return ConstrainedShape(TagResponse(_compact(cast(object, tag))), place)
+
+
+_READERS: Final[Mapping[str, Callable[[Any, str], ConstrainedShape]]] = {
+    **dict.fromkeys(("guided_json", "json_schema", "json"), _schema),
+    **dict.fromkeys(("guided_regex", "regex"), _pattern),
+    **dict.fromkeys(("guided_choice", "choice"), _choice),
+    **dict.fromkeys(("guided_grammar", "grammar", "ebnf"), _grammar),
+    "structural_tag": _tag,
+}
+"""What reads the value of a field that may contain a shape, and its place."""
 
 
 def _compact(value: object) -> str:
