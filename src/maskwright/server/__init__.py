@@ -17,7 +17,7 @@
 - `exchange`: The record of one HTTP request, for logs, metrics and traces.
 - `generation_routes`: The endpoints that generate answers.
 - `handoff`: Requests whose prompt one server computes, and whose answer another one gives.
-- `json`: How the server writes JSON.
+- `json`: JSON objects of the server, and JSON Schemas of a few kinds.
 - `middleware`: Wraps every request: ids, internal errors, and what metrics, traces and logs get.
 - `prompt_sizes`: How many tokens the prompts of a body take at least, found in its bytes.
 - `prompts`: The prompts of a request as token ids, and whether these and an answer fit.

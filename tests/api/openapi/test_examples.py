@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from maskwright.server.openapi.builders import ref
+from maskwright.server.json import ref
 from maskwright.server.openapi.document import EVENTS, JSON, NAMED_EVENTS, Operation, operations
 from tests.bounds import PATIENCE
 from tests.pages.demo_server import Served

@@ -10,7 +10,7 @@ from jsonschema import ValidationError
 from maskwright.server.batches.batch_routes import page
 from maskwright.server.batches.stores import StoredBatch, StoredFile
 from maskwright.server.config import ServerConfig
-from maskwright.server.openapi.builders import ref
+from maskwright.server.json import ref
 from tests.server.openapi.answer_forms import check_form
 from tests.server.scripted import Client, Script, ScriptedEngine
 

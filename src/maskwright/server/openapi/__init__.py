@@ -5,6 +5,5 @@ Bodies of requests come from their models in `server/request`; answers are descr
 and against the answers of the server.
 
 - `answer_schemas`: The answers of each protocol, whole and streamed, and all other answers.
-- `builders`: JSON Schemas of a few kinds, in one line each.
 - `document`: What each method of each path takes and answers, the document, and its endpoint.
 """

@@ -12,14 +12,13 @@ from maskwright.records.batch_lines import ENDPOINTS
 from maskwright.server.answer.response_writer import CUSTOM, FUNCTION, MESSAGE, REASONING, ItemKind
 from maskwright.server.batches.batch_routes import METADATA, PURPOSE
 from maskwright.server.batches.stores import TIMED, WINDOW, BatchStatus
-from maskwright.server.json import Json
-from maskwright.server.observe.figures import FIGURES
-from maskwright.server.openapi.builders import (
+from maskwright.server.json import (
     ANYTHING,
     COUNT,
     FLAG,
     NOTHING,
     TEXT,
+    Json,
     Schemas,
     array,
     constant,
@@ -33,6 +32,7 @@ from maskwright.server.openapi.builders import (
     ref,
     text,
 )
+from maskwright.server.observe.figures import FIGURES
 from maskwright.server.request.response_request import ECHOED, LABELS
 
 _IDS: Final = array(COUNT)

@@ -28,11 +28,10 @@ from maskwright.server.batches.batch_routes import (
 from maskwright.server.config import ServerConfig
 from maskwright.server.errors import MESSAGE_CHARACTERS, PARAM_CHARACTERS, is_anthropic
 from maskwright.server.guarantees.explain_route import ExplainAnswerRequest, ExplainTextRequest
-from maskwright.server.json import Json
-from maskwright.server.openapi.answer_schemas import ANSWER_SCHEMAS
-from maskwright.server.openapi.builders import (
+from maskwright.server.json import (
     ANYTHING,
     TEXT,
+    Json,
     Schemas,
     constant,
     either,
@@ -43,6 +42,7 @@ from maskwright.server.openapi.builders import (
     ref,
     text,
 )
+from maskwright.server.openapi.answer_schemas import ANSWER_SCHEMAS
 from maskwright.server.pages import StaticFile
 from maskwright.server.request.anthropic_request import AnthropicRequest
 from maskwright.server.request.completion_requests import ChatCompletionRequest, CompletionRequest

@@ -25,13 +25,12 @@ from typing_extensions import TypeAliasType
 
 from maskwright.errors import InputError
 from maskwright.immutable import Immutable
-from maskwright.server.json import Json
+from maskwright.server.json import NOTHING, Json, nullable
 
 _MOST_SHOWN: Final = 60
 """Most characters of a value that an error shows."""
 _TAG: Final = "\0kind:"
 """What the names of the members of unions begin with, which pydantic puts into paths."""
-NULL: Final[Json] = {"type": "null"}
 
 
 class RequestModel(BaseModel):
@@ -104,29 +103,17 @@ class ClosedModel(RequestModel):
         cls, core: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
         made = super().__get_pydantic_json_schema__(core, handler)
-        handler.resolve_ref_schema(made)["additionalProperties"] = NULL
+        handler.resolve_ref_schema(made)["additionalProperties"] = NOTHING
         return made
 
 
 def needs(*names: str, exactly_one: bool = False) -> Any:
     """Say in a schema that an object has one of some fields, or exactly one."""
     choices = [
-        {"required": [name], "properties": {name: {"not": NULL}}, "additionalProperties": True}
+        {"required": [name], "properties": {name: {"not": NOTHING}}, "additionalProperties": True}
         for name in names
     ]
     return {"oneOf" if exactly_one else "anyOf": choices}
-
-
-def nullable(schema: Json) -> Json:
-    """Allow null too, which counts as an absent field."""
-    inner = {**schema}
-    outer = {name: inner.pop(name) for name in ("description", "default") if name in inner}
-    if not isinstance(outer.get("default"), bool | int | float | str):
-        outer.pop("default", None)
-    choices = cast(list[Json], inner.get("anyOf", [inner])) if len(inner) < 2 else [inner]
-    if not inner or NULL in choices:
-        return {**inner, **outer}
-    return {"anyOf": [*choices, NULL], **outer}
 
 
 def described(default: Any, about: str, **more: Any) -> Any:
