@@ -39,7 +39,7 @@ from maskwright.server.openapi.document import add_document
 from maskwright.server.pages import add_pages
 from maskwright.server.prompts import PromptReader
 from maskwright.server.recipes import Recipes, tool_format_of
-from maskwright.server.route import ClientGoneError, Endpoint
+from maskwright.server.route import ClientGoneError, Endpoint, Handler
 from maskwright.server.shapes import Inquirer, ShapeRoutes
 from maskwright.server.starter import Starter
 from maskwright.server.token_routes import TokenRoutes
@@ -91,37 +91,37 @@ def create_app(
     batching = None if folder is None else Batching(folder, config, engine.config)
     app = Starlette(lifespan=_lifespan(state, batching))
     app.router.redirect_slashes = False
+    rows: list[tuple[str, str, Handler]] = [
+        *(("POST", path, answer) for path, answer in generation.endpoints().items()),
+        ("POST", "/tokenize", tokens.tokenize),
+        ("POST", "/detokenize", tokens.detokenize),
+        ("POST", "/responses/input_tokens", tokens.response_input),
+        ("POST", "/messages/count_tokens", tokens.anthropic_input),
+        ("POST", "/explain", explain.explain),
+        ("POST", "/check", shapes.check),
+        ("POST", "/draw", shapes.draw),
+        ("POST", "/sample", shapes.sample),
+        ("GET", "/examples", shapes.examples),
+        *batch_endpoints(batching),
+        ("GET", "/models", routes.models),
+        ("GET", "/models/{name:path}", routes.model),
+        ("GET", "/metrics", routes.metrics),
+        ("GET", "/state", state.state),
+        ("GET", "/version", routes.version),
+        ("GET", "/load", routes.load),
+        ("GET POST", "/ping", routes.ping),
+        ("GET HEAD", "/health", routes.health),
+        ("GET HEAD", "/live", routes.health),
+        ("GET HEAD", "/ready", routes.ready),
+    ]
     for prefix in ("/v1", ""):
         app.routes.extend(
-            [
-                *generation.endpoints(prefix),
-                *tokens.endpoints(prefix),
-                Endpoint(f"{prefix}/explain", explain.explain, ["POST"]),
-                Endpoint(f"{prefix}/check", shapes.check, ["POST"]),
-                Endpoint(f"{prefix}/draw", shapes.draw, ["POST"]),
-                Endpoint(f"{prefix}/sample", shapes.sample, ["POST"]),
-                Endpoint(f"{prefix}/examples", shapes.examples, ["GET"]),
-                *batch_endpoints(prefix, batching),
-                Endpoint(f"{prefix}/models", routes.models, ["GET"]),
-                Endpoint(f"{prefix}/models/{{name:path}}", routes.model, ["GET"]),
-                Endpoint(f"{prefix}/metrics", routes.metrics, ["GET"]),
-                Endpoint(f"{prefix}/state", state.state, ["GET"]),
-                Endpoint(f"{prefix}/version", routes.version, ["GET"]),
-                Endpoint(f"{prefix}/load", routes.load, ["GET"]),
-                Endpoint(f"{prefix}/ping", routes.ping, ["GET", "POST"]),
-                Endpoint(f"{prefix}/health", routes.health, ["GET", "HEAD"]),
-                Endpoint(f"{prefix}/live", routes.health, ["GET", "HEAD"]),
-                Endpoint(f"{prefix}/ready", routes.ready, ["GET", "HEAD"]),
-            ]
+            Endpoint(prefix + path, answer, methods.split()) for methods, path, answer in rows
         )
     if config.handoff_key is not None:
         incoming = IncomingBlocks(engine, config.handoff_key)
-        app.routes.extend(
-            [
-                Endpoint(LACKING_PATH, incoming.lacking, ["POST"]),
-                Endpoint(BLOCKS_PATH, incoming.blocks, ["POST"]),
-            ]
-        )
+        app.routes.append(Endpoint(LACKING_PATH, incoming.lacking, ["POST"]))
+        app.routes.append(Endpoint(BLOCKS_PATH, incoming.blocks, ["POST"]))
     _add_exception_handlers(app)
     app.state.identity = identity
     pages = add_pages(app) | {add_document(app, config)}

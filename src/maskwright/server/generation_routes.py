@@ -8,11 +8,13 @@ from collections.abc import Callable, Coroutine, Iterable, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias
 
+from msgspec import field
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from maskwright.dist.front.relay import RELAY
 from maskwright.engine import Engine
+from maskwright.immutable import Immutable
 from maskwright.server.access_control import PromptAdmission
 from maskwright.server.answer.answers import Answering, Envelope
 from maskwright.server.answer.anthropic_writer import AnthropicWriter
@@ -33,7 +35,7 @@ from maskwright.server.request.body import read_as
 from maskwright.server.request.completion_requests import ChatCompletionRequest, CompletionRequest
 from maskwright.server.request.response_request import ResponseRequest
 from maskwright.server.request.sampling_fields import GeneratingRequest
-from maskwright.server.route import Endpoint, until_disconnect
+from maskwright.server.route import Handler, until_disconnect
 from maskwright.server.starter import Starter
 from maskwright.server.stream import Pace
 
@@ -45,57 +47,47 @@ LONGEST_WARNING: Final = 240
 MakeWriter: TypeAlias = Callable[[Answering], AnswerWriter]
 
 
-class GenerationRoutes:
-    """The endpoints of one engine that generate answers. `name`: the model's name."""
+class GenerationRoutes(Immutable):
+    """The endpoints of one engine that generate answers. `name`: the model's name. `records`: keeps
+    how tokens were chosen, for requests that ask for it."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        config: ServerConfig,
-        starter: Starter,
-        admission: PromptAdmission,
-        records: Records,
-        name: str,
-        identity: Identity,
-    ) -> None:
-        """`records`: keeps how tokens were chosen, for requests that ask for it."""
-        self._engine = engine
-        self._config = config
-        self._starter = starter
-        self._admission = admission
-        self._records = records
-        self._name = name
-        self._identity = identity
-        key = config.handoff_key
-        self._outgoing = None if key is None else OutgoingBlocks(engine, key)
-        """None for a server that hands nothing over."""
-        self._pace = Pace()
+    engine: Engine
+    config: ServerConfig
+    starter: Starter
+    admission: PromptAdmission
+    records: Records
+    name: str
+    identity: Identity
+    pace: Pace = field(default_factory=Pace)
 
-    def endpoints(self, prefix: str) -> list[Endpoint]:
-        """Return the endpoints, with `prefix` before their paths."""
+    @property
+    def outgoing(self) -> OutgoingBlocks | None:
+        """What hands requests over; None for a server that hands nothing over."""
+        key = self.config.handoff_key
+        return None if key is None else OutgoingBlocks(self.engine, key)
+
+    def endpoints(self) -> dict[str, Handler]:
+        """Return what answers POST, by path."""
         rows: tuple[tuple[str, type[GeneratingRequest], str, MakeWriter], ...] = (
-            ("chat/completions", ChatCompletionRequest, "chatcmpl-", ChatWriter),
-            ("completions", CompletionRequest, "cmpl-", TextWriter),
-            ("responses", ResponseRequest, "resp_", ResponseWriter),
-            ("messages", AnthropicRequest, "msg_", AnthropicWriter),
+            ("/chat/completions", ChatCompletionRequest, "chatcmpl-", ChatWriter),
+            ("/completions", CompletionRequest, "cmpl-", TextWriter),
+            ("/responses", ResponseRequest, "resp_", ResponseWriter),
+            ("/messages", AnthropicRequest, "msg_", AnthropicWriter),
         )
-        return [
-            Endpoint(f"{prefix}/{path}", partial(self._answer, model, begins, make), ["POST"])
-            for path, model, begins, make in rows
-        ]
+        return {path: partial(self._answer, *how) for path, *how in rows}
 
     async def _read(self, http: Request, model: type[GeneratingRequest]) -> AnswerRequest:
         """Return what the body asks for, which the record of the request keeps."""
         exchange = exchange_of(http.scope)
-        admit = partial(self._admission.check, place=model.PLACE, allowance=exchange.allowance)
+        admit = partial(self.admission.check, place=model.PLACE, allowance=exchange.allowance)
 
         def parse(tree: Json) -> AnswerRequest:
-            exchange.body, exchange.served_by = tree, self._identity
+            exchange.body, exchange.served_by = tree, self.identity
             exchange.relayed = RELAY in http.headers
-            exchange.hand_to = None if self._outgoing is None else self._outgoing.target(http)
+            exchange.hand_to = None if self.outgoing is None else self.outgoing.target(http)
             return model.parse(tree)
 
-        return await read_as(http, self._config.body_bytes, parse, admit)
+        return await read_as(http, self.config.body_bytes, parse, admit)
 
     async def _answer(
         self, model: type[GeneratingRequest], prefix: str, make: MakeWriter, http: Request
@@ -104,24 +96,24 @@ class GenerationRoutes:
         its body; `prefix`: that of the answer's id; `make`: makes the writer of the answer."""
         request = await self._read(http, model)
         exchange, reply = exchange_of(http.scope), request.reply
-        exchange.model, exchange.stream = request.model or self._name, reply.stream
+        exchange.model, exchange.stream = request.model or self.name, reply.stream
         exchange.route = http.scope["route"].path  # in traces that are part of the answer
         if request.model is not None:
-            strict = self._config.strict_model
-            check_model(request.model, self._name, self._engine.adapters, strict=strict)
+            strict = self.config.strict_model
+            check_model(request.model, self.name, self.engine.adapters, strict=strict)
         continuation = request.options.own.continuation
         if continuation is not None:
             exchange.naming = continuation.naming
         naming = exchange.naming
-        choices = await until_disconnect(http.receive, self._starter.start(request, exchange))
-        if self._outgoing is not None and exchange.hand_to is not None:
-            work = self._outgoing.hand_over(choices, exchange, exchange.hand_to)
+        choices = await until_disconnect(http.receive, self.starter.start(request, exchange))
+        if self.outgoing is not None and exchange.hand_to is not None:
+            work = self.outgoing.hand_over(choices, exchange, exchange.hand_to)
             return await _handed_over(http, choices, work)
         id = naming.answer_id(prefix, reply.id)
         own = partial(self._own, request.options.own, exchange, choices, id)
-        served = request.model or self._name, self._identity.fingerprint
+        served = request.model or self.name, self.identity.fingerprint
         envelope = Envelope(*served, id, naming.created)
-        vocab = self._engine.loaded.vocab
+        vocab = self.engine.loaded.vocab
         writer = make(Answering(request, choices, naming, envelope, own, vocab))
         headers = _warnings(choices.warnings)
         if reply.stream:
@@ -129,9 +121,9 @@ class GenerationRoutes:
                 choices,
                 writer,
                 exchange,
-                ping_seconds=self._config.ping_seconds,
-                reader_seconds=self._config.reader_seconds,
-                pace=self._pace,
+                ping_seconds=self.config.ping_seconds,
+                reader_seconds=self.config.reader_seconds,
+                pace=self.pace,
                 continuation=continuation,
             )
             stream.headers.update(headers)
@@ -150,7 +142,7 @@ class GenerationRoutes:
         engine, report = exchange.generations[index].trace, choices.reports[index]
         traces = choices.token_traces
         if options.explain and traces is not None:
-            self._records.keep(exchange.key, id, index, traces[index].scores)
+            self.records.keep(exchange.key, id, index, traces[index].scores)
         own: Json = {}
         if options.trace and engine is not None:
             own["trace"] = RequestTrace(exchange, index, engine).body()

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from maskwright.errors import InputError
+from maskwright.immutable import Immutable
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.processes import Build, GrammarProcesses, Inquiry
 from maskwright.server.json import Json
@@ -152,19 +153,18 @@ class Inquirer:
             return inquiry(self._vocabulary)
 
 
-class ShapeRoutes:
-    """Answers for the vocabulary of one model."""
+class ShapeRoutes(Immutable):
+    """Answers for the vocabulary of one model. `body_bytes`: upper bound on the bytes of a request
+    body."""
 
-    def __init__(self, recipes: Recipes, inquirer: Inquirer, body_bytes: int) -> None:
-        """`body_bytes`: upper bound on the bytes of a request body."""
-        self._recipes = recipes
-        self._inquirer = inquirer
-        self._body_bytes = body_bytes
+    recipes: Recipes
+    inquirer: Inquirer
+    body_bytes: int
 
     async def check(self, http: Request) -> JSONResponse:
         """Say whether a shape can be used; what is wrong with it is the answer, and no error of the
         request."""
-        given = await read_as(http, self._body_bytes, CheckRequest.read)
+        given = await read_as(http, self.body_bytes, CheckRequest.read)
         try:
             inquiry = Inquiry(checked, (self._build(given), given.shape, given.kind))
             found = await self._found(http, inquiry)
@@ -174,7 +174,7 @@ class ShapeRoutes:
 
     async def sample(self, http: Request) -> JSONResponse:
         """Return texts of a shape."""
-        given = await read_as(http, self._body_bytes, SampleRequest.read)
+        given = await read_as(http, self.body_bytes, SampleRequest.read)
         of_schema = given.kind == "schema"
         asked = self._build(given), given.which, given.count, given.seed, of_schema
         inquiry = Inquiry(sampled, asked)
@@ -182,7 +182,7 @@ class ShapeRoutes:
 
     async def draw(self, http: Request) -> JSONResponse:
         """Return a picture of a shape as SVG."""
-        given = await read_as(http, self._body_bytes, DrawRequest.read)
+        given = await read_as(http, self.body_bytes, DrawRequest.read)
         given.read_shape()  # for its faults, which are the same at every endpoint
         inquiry = Inquiry(drawn, (given.shape, given.kind, given.as_))
         return JSONResponse(await self._found(http, inquiry))
@@ -193,9 +193,9 @@ class ShapeRoutes:
 
     def _build(self, given: GivenShape) -> Build:
         shape, use = given.read_shape()
-        recipe = self._recipes.of(shape, use)
+        recipe = self.recipes.of(shape, use)
         assert recipe is not None, "there is a shape or a tool"
         return recipe.build
 
     async def _found(self, http: Request, inquiry: Inquiry) -> Json:
-        return await until_disconnect(http.receive, self._inquirer.answer(inquiry, kept=True))
+        return await until_disconnect(http.receive, self.inquirer.answer(inquiry, kept=True))

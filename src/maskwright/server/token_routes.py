@@ -33,7 +33,6 @@ from maskwright.server.request.model import (
 from maskwright.server.request.response_request import ResponseRequest
 from maskwright.server.request.sampling_fields import GeneratingRequest
 from maskwright.server.request.tool_use import FunctionFields
-from maskwright.server.route import Endpoint
 
 
 class AskedTokens(Immutable):
@@ -132,15 +131,6 @@ class TokenRoutes:
         self._names = {token: name for name, token in self._vocab.special_tokens.items()}
         self._prompts = prompts
         self._body_bytes = body_bytes
-
-    def endpoints(self, prefix: str) -> tuple[Endpoint, ...]:
-        """Return the endpoints, with `prefix` before their paths."""
-        return (
-            Endpoint(f"{prefix}/tokenize", self.tokenize, ["POST"]),
-            Endpoint(f"{prefix}/detokenize", self.detokenize, ["POST"]),
-            Endpoint(f"{prefix}/responses/input_tokens", self.response_input, ["POST"]),
-            Endpoint(f"{prefix}/messages/count_tokens", self.anthropic_input, ["POST"]),
-        )
 
     async def tokenize(self, http: Request) -> Response:
         """Tokenise a chat (`messages`), one text or several (`prompt`), or a text as llama.cpp's

@@ -36,7 +36,7 @@ from maskwright.server.exchange import owner_of
 from maskwright.server.json import Json
 from maskwright.server.request.body import chunks_of, coding_of_body, read_as
 from maskwright.server.request.model import ClosedModel, RawObject, invalid
-from maskwright.server.route import Endpoint
+from maskwright.server.route import Handler
 
 FORM_BYTES: Final = 1 << 16
 """Bytes that a form may have beside its file."""
@@ -124,30 +124,29 @@ PURPOSE: Final = "batch"
 MOST_FILES: Final = 10_000
 
 
-class FileRoutes:
+class FileRoutes(Immutable):
     """Upload, list, describe, read and delete files. `file_bytes`: upper bound on the bytes of
     one."""
 
-    def __init__(self, files: FileStore, batches: BatchStore, file_bytes: int) -> None:
-        self._files = files
-        self._batches = batches
-        self._file_bytes = file_bytes
+    files: FileStore
+    batches: BatchStore
+    file_bytes: int
 
     async def create(self, http: Request) -> JSONResponse:
-        into = self._files.new_part()
+        into = self.files.new_part()
         try:
-            form = await read_upload(http, into, self._file_bytes)
+            form = await read_upload(http, into, self.file_bytes)
             for name in form.fields:
                 if name != "purpose":
                     raise InputError(f"the field {name!r} is not supported", param=name)
             if form.fields.get("purpose") != PURPOSE:
                 raise InputError(f"'purpose' is {PURPOSE!r}", param="purpose")
-            if into.stat().st_size > self._file_bytes:
-                message = f"the file is larger than {self._file_bytes} bytes"
+            if into.stat().st_size > self.file_bytes:
+                message = f"the file is larger than {self.file_bytes} bytes"
                 raise HttpError(413, message, code="file_too_large")
             name = PurePosixPath(form.filename.replace("\\", "/")).name or "file"
-            stored = self._files.adopt(
-                self._files.new_id(),
+            stored = self.files.adopt(
+                self.files.new_id(),
                 into,
                 filename=name,
                 purpose=PURPOSE,
@@ -164,7 +163,7 @@ class FileRoutes:
             raise InputError("'order' is asc or desc", param="order")
         found = [
             file.card()
-            for file in self._files.of(owner_of(http.scope))
+            for file in self.files.of(owner_of(http.scope))
             if purpose in (None, file.purpose)
         ]
         listed = found if order == "asc" else found[::-1]
@@ -174,23 +173,23 @@ class FileRoutes:
         return JSONResponse(self._asked(http).card())
 
     async def content(self, http: Request) -> Response:
-        path = self._files.path(self._asked(http).id)
+        path = self.files.path(self._asked(http).id)
         return FileResponse(path, media_type="application/octet-stream")
 
     async def delete(self, http: Request) -> JSONResponse:
         id = self._asked(http).id
-        if self._batches.uses(id):
+        if self.batches.uses(id):
             raise InputError(
                 f"a batch that is not finished reads the file {id}; cancel it first",
                 param="file_id",
                 code="file_in_use",
             )
-        self._files.delete(id)
+        self.files.delete(id)
         return JSONResponse({"id": id, "object": "file", "deleted": True})
 
     def _asked(self, http: Request) -> StoredFile:
         """Return the file of the path. Raises HttpError if the client has none with its id."""
-        return self._files.get(http.path_params["id"], owner_of(http.scope))
+        return self.files.get(http.path_params["id"], owner_of(http.scope))
 
 
 def page(newest_first: Sequence[Json], query: QueryParams, *, most: int, default: int) -> Json:
@@ -264,30 +263,27 @@ class BatchRequest(ClosedModel):
         return None if given is None else dict(given)
 
 
-class BatchRoutes:
+class BatchRoutes(Immutable):
     """Create, list, describe and cancel batches. `body_bytes`: upper bound on the bytes of a
     request body."""
 
-    def __init__(
-        self, files: FileStore, batches: BatchStore, worker: BatchWorker, body_bytes: int
-    ) -> None:
-        self._files = files
-        self._batches = batches
-        self._worker = worker
-        self._body_bytes = body_bytes
+    files: FileStore
+    batches: BatchStore
+    worker: BatchWorker
+    body_bytes: int
 
     async def create(self, http: Request) -> JSONResponse:
-        asked = await read_as(http, self._body_bytes, BatchRequest.read)
+        asked = await read_as(http, self.body_bytes, BatchRequest.read)
         owner = owner_of(http.scope)
-        file = self._files.get(asked.input_file_id, owner, "input_file_id")
+        file = self.files.get(asked.input_file_id, owner, "input_file_id")
         if file.purpose != "batch":
             raise InputError(f"the file {file.id} is not for a batch", param="input_file_id")
-        batch = self._batches.create(asked.endpoint, file.id, owner, asked.labels())
-        self._worker.begin(batch)
+        batch = self.batches.create(asked.endpoint, file.id, owner, asked.labels())
+        self.worker.begin(batch)
         return JSONResponse(batch.card())
 
     async def list(self, http: Request) -> JSONResponse:
-        found = [batch.card() for batch in self._batches.of(owner_of(http.scope))]
+        found = [batch.card() for batch in self.batches.of(owner_of(http.scope))]
         return JSONResponse(
             page(found[::-1], http.query_params, most=MOST_BATCHES, default=DEFAULT_BATCHES)
         )
@@ -304,12 +300,12 @@ class BatchRoutes:
                 code="batch_ended",
             )
         if batch.status != "cancelling":
-            self._worker.cancel(batch)
+            self.worker.cancel(batch)
         return JSONResponse(batch.card())
 
     def _asked(self, http: Request) -> StoredBatch:
         """Return the batch of the path. Raises HttpError if the client has none with its id."""
-        return self._batches.get(http.path_params["id"], owner_of(http.scope))
+        return self.batches.get(http.path_params["id"], owner_of(http.scope))
 
 
 MOST_AT_A_TIME: Final = 64
@@ -383,23 +379,20 @@ def with_service(body: dict[str, object]) -> dict[str, object]:
     return body
 
 
-def batch_endpoints(prefix: str, batching: Batching | None) -> list[Endpoint]:
-    """Return the endpoints of files and batches; without a folder, they say how to get one."""
+def batch_endpoints(batching: Batching | None) -> list[tuple[str, str, Handler]]:
+    """Return what answers each method of each path; without a folder, that says how to get one."""
     files = None if batching is None else batching.files
     batches = None if batching is None else batching.batches
     return [
-        Endpoint(f"{prefix}{path}", handler or _off, [method])
-        for method, path, handler in (
-            ("POST", "/files", files and files.create),
-            ("GET", "/files", files and files.list),
-            ("GET", "/files/{id}", files and files.describe),
-            ("DELETE", "/files/{id}", files and files.delete),
-            ("GET", "/files/{id}/content", files and files.content),
-            ("POST", "/batches", batches and batches.create),
-            ("GET", "/batches", batches and batches.list),
-            ("GET", "/batches/{id}", batches and batches.describe),
-            ("POST", "/batches/{id}/cancel", batches and batches.cancel),
-        )
+        ("POST", "/files", files.create if files else _off),
+        ("GET", "/files", files.list if files else _off),
+        ("GET", "/files/{id}", files.describe if files else _off),
+        ("DELETE", "/files/{id}", files.delete if files else _off),
+        ("GET", "/files/{id}/content", files.content if files else _off),
+        ("POST", "/batches", batches.create if batches else _off),
+        ("GET", "/batches", batches.list if batches else _off),
+        ("GET", "/batches/{id}", batches.describe if batches else _off),
+        ("POST", "/batches/{id}/cancel", batches.cancel if batches else _off),
     ]
 
 

@@ -125,27 +125,18 @@ def _check_length(text: str, tokens: tuple[int, ...] | None) -> None:
         )
 
 
-class ExplainRoute:
-    """Explains for one model."""
+class ExplainRoute(Immutable):
+    """Explains for one model. `body_bytes`: upper bound on the bytes of a request body."""
 
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        recipes: Recipes,
-        records: Records,
-        inquirer: Inquirer,
-        body_bytes: int,
-    ) -> None:
-        """`body_bytes`: upper bound on the bytes of a request body."""
-        self._vocabulary = vocabulary
-        self._recipes = recipes
-        self._records = records
-        self._inquirer = inquirer
-        self._body_bytes = body_bytes
+    vocabulary: Vocabulary
+    recipes: Recipes
+    records: Records
+    inquirer: Inquirer
+    body_bytes: int
 
     async def explain(self, http: Request) -> JSONResponse:
         exchange = exchange_of(http.scope)
-        match await read_as(http, self._body_bytes, parse_explain_request):
+        match await read_as(http, self.body_bytes, parse_explain_request):
             case ExplainAnswerRequest(id=id, choice=choice):
                 return JSONResponse(self._answer(exchange.key, id, choice))
             case TextToExplain() as asked:
@@ -154,7 +145,7 @@ class ExplainRoute:
                 return JSONResponse(await until_disconnect(http.receive, self._text(asked, recipe)))
 
     def _answer(self, key: str | None, id: str, choice: int) -> Json:
-        body = self._records.explained(key, id, choice)
+        body = self.records.explained(key, id, choice)
         if body is None:
             raise HttpError(
                 404,
@@ -167,9 +158,9 @@ class ExplainRoute:
 
     def _recipe(self, asked: TextToExplain) -> Recipe:
         given = asked.request
-        check_tokens("tokens", given.tokens or (), self._vocabulary.size)
-        check_tokens("candidates", given.candidates, self._vocabulary.size)
-        recipes, own = self._recipes, given.maskwright
+        check_tokens("tokens", given.tokens or (), self.vocabulary.size)
+        check_tokens("candidates", given.candidates, self.vocabulary.size)
+        recipes, own = self.recipes, given.maskwright
         if own.additional_properties is not None:
             recipes = replace(recipes, additional_properties=own.additional_properties)
         if own.numbers is not None:
@@ -190,7 +181,7 @@ class ExplainRoute:
         )
         inquiry = Inquiry(explained, (build, question))
         try:
-            return await self._inquirer.answer(inquiry, kept=not given.why)
+            return await self.inquirer.answer(inquiry, kept=not given.why)
         except Exception as error:
             recipe.name_place(error)
             raise
