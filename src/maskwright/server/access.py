@@ -26,7 +26,7 @@ import re
 import threading
 import time
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
@@ -36,7 +36,7 @@ from maskwright.errors import InputError
 from maskwright.key_digest import digest_of
 
 if TYPE_CHECKING:  # keys are made and checked without importing torch
-    from maskwright.engine import Generation, Trace
+    from maskwright.engine import Generation
 
 NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
 DIGEST: Final = re.compile(r"[0-9a-f]{64}")
@@ -259,33 +259,30 @@ class Allowance:
         """Take the tokens of prompts now, and the tokens of each answer at its end."""
         self.charge(prompt_tokens)
         for generation in generations:
-            generation.when_ended(self._ended)
+            generation.when_ended(lambda trace: self.charge(trace.completion_tokens))
 
     def headers(self) -> dict[str, str]:
         """Return the headers in which OpenAI tells limits: the limit, what remains of it, and the
         time until it is whole again. Of two limits on tokens, the one with less left."""
+        found: dict[str, str] = {}
+        units: tuple[Unit, ...] = ("requests", "tokens")
         with self._lock:
-            return dict(self._headers(self._clock()))
-
-    def _ended(self, trace: Trace) -> None:
-        self.charge(trace.completion_tokens)
+            now = self._clock()
+            for unit in units:
+                buckets = [bucket for counted, bucket in self._buckets.values() if counted == unit]
+                if buckets:
+                    least = min(buckets, key=lambda bucket: bucket.level(now))
+                    left = max(0, math.floor(least.level(now)))
+                    found[f"x-ratelimit-limit-{unit}"] = str(least.capacity)
+                    found[f"x-ratelimit-remaining-{unit}"] = str(left)
+                    whole = least.seconds_to(least.capacity, now)
+                    found[f"x-ratelimit-reset-{unit}"] = duration(whole)
+        return found
 
     def _take(self, unit: Unit, amount: int, now: float) -> None:
         for counted, bucket in self._buckets.values():
             if counted == unit:
                 bucket.take(amount, now)
-
-    def _headers(self, now: float) -> Iterator[tuple[str, str]]:
-        units: tuple[Unit, ...] = ("requests", "tokens")
-        for unit in units:
-            buckets = [bucket for counted, bucket in self._buckets.values() if counted == unit]
-            if not buckets:
-                continue
-            least = min(buckets, key=lambda bucket: bucket.level(now))
-            yield f"x-ratelimit-limit-{unit}", str(least.capacity)
-            yield f"x-ratelimit-remaining-{unit}", str(max(0, math.floor(least.level(now))))
-            whole = least.seconds_to(least.capacity, now)
-            yield f"x-ratelimit-reset-{unit}", duration(whole)
 
 
 def duration(seconds: float) -> str:

@@ -99,7 +99,11 @@ class AccessControl:
         else:
             key = None if text is None else self._keys.find(text)
         if key is None:
-            raise _unknown_key(given=bool(text))
+            message = "an API key is needed, in the header 'Authorization: Bearer KEY'"
+            if text:
+                message = "the API key is not known here"
+            asks = {"WWW-Authenticate": "Bearer"}
+            raise HttpError(401, message, code="invalid_api_key", headers=asks)
         held = self._allowances.get(key.name)
         if held is None or held.key != key:  # the file of keys was read again
             held = self._allowances[key.name] = Allowance(key)
@@ -129,15 +133,6 @@ def _key_of(headers: Headers) -> str | None:
     if scheme.lower() == "bearer":
         return text.strip()
     return headers.get("x-api-key")
-
-
-def _unknown_key(*, given: bool) -> HttpError:
-    message = (
-        "the API key is not known here"
-        if given
-        else "an API key is needed, in the header 'Authorization: Bearer KEY'"
-    )
-    return HttpError(401, message, code="invalid_api_key", headers={"WWW-Authenticate": "Bearer"})
 
 
 def rate_limited(allowance: Allowance, excess: Excess) -> HttpError:

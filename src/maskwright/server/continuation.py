@@ -26,7 +26,6 @@ from msgspec import field
 from maskwright.dist.front.relay import RECORD
 from maskwright.errors import InputError
 from maskwright.immutable import Immutable
-from maskwright.server.json import Json
 
 PLACE: Final = "maskwright.continuation"
 
@@ -136,7 +135,8 @@ class StreamBeginning(Immutable):
 
 def begin_record(naming: Naming, seeds: Sequence[int]) -> bytes:
     """Return the first comment of a stream."""
-    return _comment({"key": naming.key, "created": naming.created, "seeds": list(seeds)})
+    record = {"key": naming.key, "created": naming.created, "seeds": list(seeds)}
+    return RECORD + json.dumps(record, separators=(",", ":")).encode() + b"\n\n"
 
 
 def parse_continuation(value: object) -> StreamBeginning:
@@ -177,7 +177,3 @@ def _unusable(why: str) -> InputError:
         f"this is {why}; the field is for routers, which fill it with a server's records",
         param=PLACE,
     )
-
-
-def _comment(record: Json) -> bytes:
-    return RECORD + json.dumps(record, separators=(",", ":")).encode() + b"\n\n"

@@ -49,10 +49,13 @@ def error_body(
     status: int, message: str, *, code: str | None = None, param: str | None = None
 ) -> dict[str, object]:
     """Return the body of one error; message and param are cut to a bounded length."""
+    # Anthropic's protocol has the same names for three of them.
+    type = "server_error" if status >= 500 else "invalid_request_error"
+    type = ANTHROPIC_TYPES[status] if status in (401, 403, 429) else type
     return {
         "error": {
             "message": _cut(message, MESSAGE_CHARACTERS),
-            "type": _type(status),
+            "type": type,
             "param": None if param is None else _cut(param, PARAM_CHARACTERS),
             "code": code,
         }
@@ -132,12 +135,6 @@ def error_response(error: BaseException, path: str = "") -> JSONResponse:
     if isinstance(error, OverloadedError):
         headers["Retry-After"] = str(max(1, math.ceil(error.retry_after)))
     return JSONResponse(body, status_code=status, headers=headers)
-
-
-def _type(status: int) -> str:
-    if status in (401, 403, 429):  # Anthropic's protocol has the same names for these
-        return ANTHROPIC_TYPES[status]
-    return "server_error" if status >= 500 else "invalid_request_error"
 
 
 def _cut(text: str, characters: int) -> str:

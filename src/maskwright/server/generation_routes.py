@@ -74,7 +74,7 @@ class GenerationRoutes(Immutable):
             ("/responses", ResponseRequest, "resp_", ResponseWriter),
             ("/messages", AnthropicRequest, "msg_", AnthropicWriter),
         )
-        return {path: partial(self._answer, *how) for path, *how in rows}
+        return {path: partial(self._answer, model, id, make) for path, model, id, make in rows}
 
     async def _read(self, http: Request, model: type[GeneratingRequest]) -> AnswerRequest:
         """Return what the body asks for, which the record of the request keeps."""

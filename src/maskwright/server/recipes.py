@@ -93,9 +93,9 @@ class ReasoningSection(Immutable):
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """How to compile a grammar. Equal keys mean equal grammars. `build` may take long, and can be
-    sent to another process. `place` is the field of the request from which the
-    grammar comes."""
+    """How to compile a grammar. Equal keys mean equal grammars; each begins with a kind. `build`
+    may take long, and can be sent to another process. `place` is the field of the request from
+    which the grammar comes."""
 
     key: str
     build: Build = field(compare=False)
@@ -104,6 +104,11 @@ class Recipe:
     """Whether the shape stands beside tools, whose errors name their own place."""
     section: ReasoningSection | None = field(compare=False, default=None)
     """The reasoning section that the grammar has before the answer."""
+
+    @property
+    def kind(self) -> str:
+        """The kind of shape."""
+        return self.key.partition(" ")[0]
 
     def name_place(self, error: Exception) -> None:
         """Have an error of the grammar, when it is compiled or followed, name the field of the
@@ -159,7 +164,7 @@ class Recipes(Immutable):
         answer = None if isinstance(shape, FreeText) else shape.response
         options = {"format": "json", "response": answer, **section.options, **self._json_options}
         build = Build(compile_tools, ((), "none"), options)
-        kind = "text" if isinstance(shape, FreeText) else _kind(self._shape(shape))
+        kind = "text" if isinstance(shape, FreeText) else self._shape(shape).kind
         key = f"{kind} {self._written} {section} {answer}"
         place = "thinking_token_budget" if isinstance(shape, FreeText) else shape.place
         return Recipe(key, build, place, section=section)
@@ -224,11 +229,6 @@ class Recipes(Immutable):
                 key = f"tag {self._written} {text}"
                 build = Build(compile_structural_tag, (text,), self._json_options)
         return Recipe(key, build, shape.place)
-
-
-def _kind(recipe: Recipe) -> str:
-    """Return the kind of shape, with which every key begins."""
-    return recipe.key.partition(" ")[0]
 
 
 def _has_own_section(shape: Shape, section: ReasoningSection) -> bool:

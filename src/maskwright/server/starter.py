@@ -93,7 +93,10 @@ class Starter:
             use = request.tool_use.without(left_out)
             request = structs.replace(request, tool_use=use)
             prompts = await self._prompts.read(request, self._adapter(request))
-        limits = self._limits(request, prompts)
+        # The client's limit, or the rest of the context.
+        context = self._engine.max_context
+        most = context if request.limit is None else request.limit.tokens
+        limits = [min(most, context - len(prompt)) for prompt in prompts]
         if recipe is not None and grammar is not None:
             await check_least(request, recipe, grammar, min(limits))
         submitted = self._submit(request, prompts, limits, grammar, exchange, service, seconds)
@@ -263,7 +266,7 @@ class Starter:
 
     async def _grammar(self, recipe: Recipe, exchange: Exchange) -> CompiledGrammar:
         begin = time.monotonic()
-        exchange.shape = recipe.key.partition(" ")[0]
+        exchange.shape = recipe.kind
         exchange.grammar_digest = self._recipes.digest(recipe)
         exchange.grammar, grammar = await self._grammars.get(recipe)
         exchange.compiling = time.monotonic() - begin
@@ -307,13 +310,6 @@ class Starter:
             )
         seconds = most if asked is None else asked
         return None if seconds == math.inf else seconds
-
-    def _limits(self, request: AnswerRequest, prompts: list[list[int]]) -> list[int]:
-        """Return the token limit of the answer to each prompt: the client's, or the rest of the
-        context."""
-        context = self._engine.max_context
-        most = context if request.limit is None else request.limit.tokens
-        return [min(most, context - len(prompt)) for prompt in prompts]
 
     def _submit(
         self,

@@ -248,21 +248,18 @@ class Choices:
         """Wait until all choices have ended, and return them. Raises the first error."""
         try:
             ended = await asyncio.gather(*(each.aresult() for each in self._generations))
-            self._tokens = sum(one.completion_tokens for one in ended)
+            answers: list[Answer] = []
             for index, one in enumerate(ended):
+                self._tokens += one.completion_tokens
                 self._note_shortened(index, one.shortened_at)
-            for trace, one in zip(self.token_traces or (), ended, strict=False):
-                trace.take(one.scores)
-            parts = zip(ended, self._readers, self._scores, strict=True)
-            answers = [await _answer(*each) for each in parts]
-            for counted, answer in zip(self._reasoning, answers, strict=False):
-                counted.take(answer.token_ids, answer.parts)
-            if self._report is not None:
-                pairs = zip(answers, ended, strict=True)
-                made = [
-                    self._report(answer.message, one.token_ids, one.shortened_at)
-                    for answer, one in pairs
-                ]
+                if self.token_traces is not None:
+                    self.token_traces[index].take(one.scores)
+                answer = await _answer(one, self._readers[index], self._scores[index])
+                if self._reasoning:
+                    self._reasoning[index].take(answer.token_ids, answer.parts)
+                answers.append(answer)
+            if (report := self._report) is not None:
+                made = [report(one.message, one.token_ids, one.shortened_at) for one in answers]
                 self.reports = [*await asyncio.gather(*made)]
             return answers if self._shows_reasoning else [*map(_without_thoughts, answers)]
         except Exception as error:

@@ -177,21 +177,18 @@ class BatchWorker:
 
     async def _run(self, batch: StoredBatch) -> None:
         try:
-            await self._run_to_end(batch)
+            if batch.status == "validating":
+                await self._validate(batch)
+            if batch.status == "in_progress":
+                await self._end(batch, await self._ask_all(batch))
+            elif batch.status == "cancelling":
+                await self._end(batch, "cancelled")
+            elif batch.status == "finalizing":
+                await self._end(batch, batch.outcome or "completed")
         except Exception:
             log.exception("the batch %s failed", batch.id)
             batch.errors = [_error("internal_error", "the server failed on this batch")]
             self._batches.enter(batch, "failed")
-
-    async def _run_to_end(self, batch: StoredBatch) -> None:
-        if batch.status == "validating":
-            await self._validate(batch)
-        if batch.status == "in_progress":
-            await self._end(batch, await self._ask_all(batch))
-        elif batch.status == "cancelling":
-            await self._end(batch, "cancelled")
-        elif batch.status == "finalizing":
-            await self._end(batch, batch.outcome or "completed")
 
     async def _validate(self, batch: StoredBatch) -> None:
         path = self._files.path(batch.input_file_id)

@@ -141,7 +141,7 @@ class ExplainRoute(Immutable):
                 return JSONResponse(self._answer(exchange.key, id, choice))
             case TextToExplain() as asked:
                 recipe = self._recipe(asked)
-                exchange.shape = recipe.key.partition(" ")[0]
+                exchange.shape = recipe.kind
                 return JSONResponse(await until_disconnect(http.receive, self._text(asked, recipe)))
 
     def _answer(self, key: str | None, id: str, choice: int) -> Json:
