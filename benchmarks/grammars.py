@@ -43,7 +43,10 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.peers.earley import Recogniser
-from benchmarks.peers.engines import GLRMask, LLGuidance, Maskwright, Refused, XGrammar, allows
+from benchmarks.peers.engines import Maskwright, Refused, allows
+from benchmarks.peers.of_glrmask import GLRMask
+from benchmarks.peers.of_llguidance import LLGuidance
+from benchmarks.peers.of_xgrammar import XGrammar
 from benchmarks.report import Report, figures, some_of
 from benchmarks.vocabularies import tekken, tekken_encoding
 from maskwright import Grammar, Vocabulary, compile_grammar

@@ -18,7 +18,7 @@ HAS_COLLECTOR: Final = 1 << 14
 
 def in_circles(roots: Iterable[object]) -> list[object]:
     """The objects that `roots` lead to and that lead back to themselves."""
-    objects, ways = _reached(roots)
+    objects, ways = _ways(roots)
     components = _components(ways)
     sizes: dict[int, int] = {}
     for component in components:
@@ -26,7 +26,12 @@ def in_circles(roots: Iterable[object]) -> list[object]:
     return [each for at, each in enumerate(objects) if sizes[components[at]] > 1 or at in ways[at]]
 
 
-def _reached(roots: Iterable[object]) -> tuple[list[object], list[list[int]]]:
+def reached(roots: Iterable[object]) -> list[object]:
+    """The objects that `roots` lead to."""
+    return _ways(roots)[0]
+
+
+def _ways(roots: Iterable[object]) -> tuple[list[object], list[list[int]]]:
     """All objects that `roots` lead to, and for each the numbers of the objects it refers to."""
     objects: list[object] = []
     numbers: dict[int, int] = {}

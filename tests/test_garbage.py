@@ -19,18 +19,22 @@ from unittest.mock import patch
 import pytest
 
 from maskwright import Grammar, Vocabulary, compile_grammar, compile_json_schema, compile_regex
+from maskwright.automaton.json.contexts import JsonContexts
+from maskwright.automaton.json.levels import Levels
+from maskwright.automaton.satisfy.solver import Solver
 from maskwright.errors import MaskwrightError
-from maskwright.garbage import hide, hide_whole, show, show_circles
+from maskwright.garbage import hide, hide_group, hide_whole, show, show_circles
 from maskwright.grammar.regular import derivative
 from maskwright.grammar.regular.derivative import Remembered, forget_transitions
 from maskwright.grammar.regular.terms import char
 from maskwright.grammar.schema.parse import parse_schema
 from maskwright.grammar.schema.parse_options import ParseOptions
 from maskwright.grammar.schema.tree import Schema, negated
+from maskwright.grammar.shape.shapes import Shapes
 from maskwright.immutable import Immutable
 from tests.matching import allowed, vocabulary
 from tests.properties import schemas
-from tests.reference_graph import in_circles
+from tests.reference_graph import in_circles, reached
 from tests.source_tree import ROOT
 
 TOKENS: Final = ('": ', '"}', "ab", "12")
@@ -94,6 +98,29 @@ def test_a_whole_object_is_hidden_with_its_containers_and_values() -> None:
     assert gc.is_tracked(node)
 
 
+def test_a_group_is_hidden_with_the_containers_among_its_attributes() -> None:
+    members = [Node() for _ in range(3)]
+    inner = ([],)
+    for at, member in enumerate(members):
+        vars(member).update(others=[inner], after=members[at - 1], link=Link(()), known={1: inner})
+    assert hide_group(members[0], frozenset([Node])) is members[0]
+    for member in members:
+        own = vars(member)
+        assert not any(map(gc.is_tracked, (member, own, own["others"], own["known"])))
+    assert gc.is_tracked(inner)
+
+
+def test_what_decides_for_a_schema_is_hidden_when_the_next_one_begins() -> None:
+    vocab = vocabulary(*TOKENS)
+    grammars = [
+        compile_json_schema({"properties": {name: {"minimum": 3}}}, vocab) for name in "abc"
+    ]
+    assert walked(grammars[0], '{"a":4')
+    owners = [each for each in reached(grammars) if isinstance(each, JsonContexts)]
+    assert sorted(map(gc.is_tracked, owners)) == [False, False, True]
+    assert {type(each) for each in reached(owners) if not gc.is_tracked(each)} >= {Solver, Shapes}
+
+
 def test_objects_that_lead_back_to_themselves_are_shown() -> None:
     nodes = [hide(Node()) for _ in range(5)]
     first, second, third, fourth, fifth = nodes
@@ -154,7 +181,8 @@ def walked(grammar: Grammar, text: str) -> list[object]:
 
 
 def check(compile_it: Callable[[Any, Vocabulary], Grammar], cases: Cases) -> None:
-    """Nothing that is hidden is in a circle, once the transitions of languages are forgotten.
+    """Nothing that is hidden is in a circle, once the transitions of languages are forgotten and
+    the owners of levels released, as they are when their tables are.
 
     `cases`: shapes with texts; shapes that can't be compiled are passed over, for what they leave
     behind with the vocabulary is looked at as well."""
@@ -167,7 +195,14 @@ def check(compile_it: Callable[[Any, Vocabulary], Grammar], cases: Cases) -> Non
                 roots += walked(grammar, text)
     assert len(roots) > 1
     forget_transitions()
-    hidden = [each for each in in_circles(roots) if not gc.is_tracked(each)]
+    objects = reached(roots)
+    for each in objects:
+        if isinstance(each, JsonContexts) and not gc.is_tracked(each):
+            assert each in each.levels.numbers.owners
+    for each in objects:
+        if isinstance(each, Levels):
+            each.release()
+    hidden = [each for each in in_circles(objects) if not gc.is_tracked(each)]
     assert Counter(type(each).__qualname__ for each in hidden) == {}
 
 

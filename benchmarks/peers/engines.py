@@ -11,17 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
 from typing import Any, Final, Protocol
 
-import glrmask
-import llguidance
-import llguidance.numpy
 import numpy as np
 import numpy.typing as npt
-import xgrammar
-from llguidance.tiktoken import lltokenizer_from_encoding
 
-from benchmarks.vocabularies import tekken_encoding
 from maskwright import Grammar, Vocabulary, compile_json_schema
 from maskwright.grammar.schema.options import PropertyOrder
 
@@ -69,81 +64,18 @@ class Maskwright:
         )
 
 
-class LLGuidance:
-    """llguidance with its default options: flexible whitespace, properties in schema order.
-
-    The texts of a schema share one matcher, and with it the lexer states that were computed.
-    """
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self.mask = np.zeros(vocabulary.words, np.int32)
-        self._tokenizer = lltokenizer_from_encoding(
-            tekken_encoding(), n_vocab=vocabulary.size, eos_token=list(vocabulary.eos)
-        )
-
-    def compile(self, schema: Any) -> llguidance.LLMatcher:
-        grammar = llguidance.LLMatcher.grammar_from_json_schema(schema)
-        matcher = llguidance.LLMatcher(self._tokenizer, grammar, log_level=0)
-        if matcher.is_error():
-            raise Refused(matcher.get_error())
-        return matcher
-
-    def start(self, compiled: llguidance.LLMatcher) -> Walk:
-        compiled.reset()
-        fill = partial(llguidance.numpy.fill_next_token_bitmask, compiled, self.mask[None, :])
-        return Walk(fill, compiled.consume_token, compiled.is_accepting)
-
-
-class XGrammar:
-    """xgrammar with any whitespace, `strict_mode` off, one thread and no cache."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self.mask = np.zeros(vocabulary.words, np.int32)
-        info = xgrammar.TokenizerInfo(
-            [token or b"<|%d|>" % number for number, token in enumerate(vocabulary.tokens)],
-            xgrammar.VocabType.RAW,
-            vocab_size=vocabulary.size,
-            stop_token_ids=list(vocabulary.eos),
-        )
-        self._compiler = xgrammar.GrammarCompiler(info, max_threads=1, cache_enabled=False)
-        self._eos = vocabulary.eos[0]
-
-    def compile(self, schema: Any) -> xgrammar.CompiledGrammar:
-        return self._compiler.compile_json_schema(schema, any_whitespace=True, strict_mode=False)
-
-    def start(self, compiled: xgrammar.CompiledGrammar) -> Walk:
-        matcher = xgrammar.GrammarMatcher(compiled)
-        fill = partial(matcher.fill_next_token_bitmask, self.mask[None, :])
-
-        def accepting() -> bool:
-            fill()
-            return allows(self.mask, self._eos)
-
-        return Walk(fill, matcher.accept_token, accepting)
-
-
-class GLRMask:
-    """GLRMask with its default mask strategy."""
-
-    def __init__(self, vocabulary: Vocabulary) -> None:
-        self.mask = np.zeros(vocabulary.words, np.int32)
-        tokens = {number: token for number, token in enumerate(vocabulary.tokens) if token}
-        self._vocabulary = glrmask.Vocab.from_id_to_bytes(tokens)
-
-    def compile(self, schema: Any) -> glrmask.Constraint:
-        return glrmask.Grammar.from_json_schema(schema).compile(self._vocabulary)
-
-    def start(self, compiled: glrmask.Constraint) -> Walk:
-        state = compiled.start()
-        return Walk(partial(state.fill_mask, self.mask), state.commit_token, state.is_accepting)
+def _peer(module: str, name: str, vocabulary: Vocabulary) -> Engine:
+    """An engine of another project, which is imported only where it is measured: a process that
+    measures ours holds none of its objects, which collections would look at."""
+    return getattr(import_module(f"benchmarks.peers.{module}"), name)(vocabulary)
 
 
 ENGINES: Final[dict[str, Callable[[Vocabulary], Engine]]] = {
     "maskwright": partial(Maskwright, order="schema"),
     "maskwright-any": partial(Maskwright, order="any"),
-    "llguidance": LLGuidance,
-    "xgrammar": XGrammar,
-    "glrmask": GLRMask,
+    "llguidance": partial(_peer, "of_llguidance", "LLGuidance"),
+    "xgrammar": partial(_peer, "of_xgrammar", "XGrammar"),
+    "glrmask": partial(_peer, "of_glrmask", "GLRMask"),
 }
 
 

@@ -26,3 +26,8 @@ def show(value: object, /) -> None:
 def show_circles(starts: Iterable[object]) -> None:
     """Have the collector look at each object that refers to itself, directly or through others of
     its class, and at what it consists of: of `starts`, all of one class, and what they lead to."""
+
+def hide_group(member: _T, classes: frozenset[type], /) -> _T:
+    """Hide an object and the dictionaries, lists and sets among its attributes, and in turn those
+    of each attribute of one of these `classes`. What is in the containers stays as it is. They may
+    refer to each other in circles, if something else is sure to part them."""

@@ -15,6 +15,10 @@ cdef extern from "Python.h":
     void PyObject_GC_Track(PyObject *)
     void PyObject_GC_UnTrack(PyObject *)
     bint PyDict_CheckExact(PyObject *)
+    bint PyDict_Next(PyObject *, Py_ssize_t *, PyObject **, PyObject **)
+    bint PyList_CheckExact(PyObject *)
+    bint PyAnySet_CheckExact(PyObject *)
+    bint PyUnicode_Check(PyObject *)
     bint PyFrozenSet_CheckExact(PyObject *)
     bint PyTuple_CheckExact(PyObject *)
     Py_ssize_t PyTuple_GET_SIZE(PyObject *)
@@ -37,6 +41,13 @@ cpdef hide(value):
 cpdef hide_whole(value):
     hide_within(<PyObject *>value, NULL)
     return value
+
+
+cpdef hide_group(member, frozenset classes):
+    if is_shown(<PyObject *>member):
+        PyObject_GC_UnTrack(<PyObject *>member)
+    visit(<PyObject *>member, <visitproc>hide_member, <PyObject *>classes)
+    return member
 
 
 cpdef int show(value) except -1:
@@ -118,6 +129,24 @@ cdef int hide_within(PyObject *value, void *_) noexcept:
 cdef int hide_container(PyObject *value, void *_) noexcept:
     if (is_container(value) or PyObject_TypeCheck(value, value_class)) and is_shown(value):
         hide_within(value, NULL)
+    return 0
+
+
+cdef int hide_member(PyObject *value, void *given) noexcept:
+    """Hide an attribute of a member of a group, and what is a member in turn."""
+    cdef PyObject *key
+    cdef PyObject *item
+    cdef Py_ssize_t at = 0
+    if not is_shown(value):
+        return 0
+    if PyDict_CheckExact(value):
+        PyObject_GC_UnTrack(value)
+        if PyDict_Next(value, &at, &key, &item) and PyUnicode_Check(key):  # the attributes
+            visit(value, <visitproc>hide_member, given)
+    elif PyList_CheckExact(value) or PyAnySet_CheckExact(value):
+        PyObject_GC_UnTrack(value)
+    elif <object>Py_TYPE(value) in <frozenset>given:
+        hide_group(<object>value, <frozenset>given)
     return 0
 
 

@@ -327,7 +327,11 @@ def uses(name: str, known: Functions) -> set[str]:
     bound, found = names_bound(function), set[str]()
     for node in body(function):
         match node:
-            case ast.Attribute(value=ast.Name(id="self" | "cls"), attr=attribute):
+            case ast.Attribute(
+                value=ast.Name(id="self" | "cls")
+                | ast.Call(func=ast.Name(id="type"), args=[ast.Name(id="self")]),
+                attr=attribute,
+            ):
                 found.add(f"{owner}.{attribute}")
             case ast.Name(id=used, ctx=ast.Load()) if used not in bound:
                 parts = name.split(".")
@@ -399,6 +403,7 @@ def test_every_recursion_that_can_grow_counts() -> None:
             "class A:\n    def f(self):\n        return f()\ndef f():\n    return A().f()",
             set[str](),
         ),
+        ("class A:\n    def f(self):\n        return partial(type(self).f, self)", {"A.f"}),
         ("class A:\n    def f(self, b):\n        return b.f(self)", set[str]()),
         ("@compiled\ndef f(x):\n    return f(x)", set[str]()),
     ],

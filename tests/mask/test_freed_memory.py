@@ -37,6 +37,10 @@ CASES: dict[str, tuple[Callable[[Vocabulary], Grammar], str]] = {
         lambda v: compile_json_schema(OBJECT, v),
         '{"a":"abab","b":[1,"x",[1]],"c":{"x":1}}',
     ),
+    "schemas": (
+        lambda v: [compile_json_schema(each, v) for each in ({"enum": [[1], {"b": 2}]}, OBJECT)][1],
+        '{"a":"abab","b":[1,"x",[1]],"c":{"x":1}}',
+    ),
     "pattern": (lambda v: compile_regex("(ab|cd)*x{3,9}", v), "abcdxxxx"),
     "rules": (lambda v: compile_grammar('start: "(" start ")" | /[a-z]+/', v), "((abc))"),
     "tools": (

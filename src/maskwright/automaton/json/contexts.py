@@ -50,6 +50,8 @@ from maskwright.automaton.machine.exits import (
     Exit,
     Further,
 )
+from maskwright.automaton.satisfy.quick import QuickCheck
+from maskwright.automaton.satisfy.schema_values import SchemaValues
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.equality import ended
 from maskwright.automaton.value.finite_values import canonical
@@ -58,11 +60,13 @@ from maskwright.automaton.value.names_read import name_of
 from maskwright.automaton.value.progress import NO_NAMES, ArrayProgress, ObjectProgress
 from maskwright.automaton.value.whitespace import Whitespace
 from maskwright.errors import Construct
-from maskwright.garbage import hide
+from maskwright.garbage import hide, hide_group
 from maskwright.grammar.regular.derivative import derivative
 from maskwright.grammar.regular.terms import EMPTY, Regular, Tagged, Words
 from maskwright.grammar.regular.word_lists import with_minimal_escapes
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, construct_of
+from maskwright.grammar.shape.shapes import Shapes
+from maskwright.grammar.shape.unions import Branches, ExclusiveUnions
 
 BRACKETS: Final = (("{", StructuralLabel.OBJECT), ("[", StructuralLabel.ARRAY))
 """With the labels of the leaves that they end."""
@@ -125,8 +129,8 @@ class JsonContexts(Contexts):
     def _after_root(self) -> Exit:
         """The exit after a value that one thread has read, on a level below all others."""
         if self._root is None:
-            return Exit(POP, result=Satisfied((0,)))
-        return Exit(STAY, DONE, self.leaves.dead)
+            return hide(Exit(POP, result=Satisfied((0,))))
+        return hide(Exit(STAY, DONE, self.leaves.dead))
 
     @cached_property
     def _bounds(self) -> LevelBounds:
@@ -136,7 +140,12 @@ class JsonContexts(Contexts):
 
     def start(self) -> tuple[int, int]:
         assert self._root is not None
-        return self.begin((self._root,))
+        context, leaf = self.begin((self._root,))
+        before = self._table.latest
+        if before is not None:  # mostly all of it has been made by now
+            hide_group(before, _GROUP)
+        self._table.latest = self if self._table.numbers.owners[context] is self else None
+        return context, leaf
 
     def begin(self, roots: tuple[Conjunction, ...]) -> tuple[int, int]:
         """The first context and leaf state of a value that satisfies one of `roots`."""
@@ -632,3 +641,11 @@ def _may_close(thread: Thread) -> bool:
 def _value(thread: Thread) -> str | None:
     """The value of an array or object that ends here, where it is distinguished."""
     return None if thread.progress is None else ended(thread.progress.candidates)
+
+
+_GROUP: Final = frozenset(
+    {JsonContexts, PlainExits, PlainShapes, DistinguishedValues, Solver, SchemaValues}
+    | {QuickCheck, Shapes, Branches, ExclusiveUnions}
+)
+"""What decides for one schema. Its members refer to each other, until `release` parts them: so the
+collector needn't look at them where an owner of levels is among them, which is surely released."""

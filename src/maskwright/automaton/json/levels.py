@@ -26,6 +26,8 @@ class Levels(Contexts):
     def __init__(self) -> None:
         self.numbers: Final = LevelNumbers()
         self.gates = self.numbers.gates
+        self.latest: Contexts | None = None
+        """The owner of the level at which the texts of the latest schema begin."""
         self.same: dict[bytes, Conjunction] = {}
         """The conjunction that represents all schemas with this `Schema.key`."""
         self.alone: dict[tuple[Conjunction, int], int] = {}
@@ -108,6 +110,7 @@ class Levels(Contexts):
         for owner in set(self.numbers.owners):
             owner.release()
         self.numbers.owners.clear()
+        self.latest = None
 
     # The machine's questions
 

@@ -35,7 +35,7 @@ cdef object tuple_of = tuple.__new__  # what `Exit` calls, once its arguments ar
 cdef class LevelNumbers:
     def __init__(self):
         # Levels and shapes lead to no owner.
-        self.known, self.owners, self.shapes = hide([]), [], hide([])
+        self.known, self.owners, self.shapes = hide([]), hide([]), hide([])
         self.gates, self.numbers, self.shape_numbers, self.shapes_by_id = {}, {}, {}, {}
         self.alone, self.commas, self.closed, self.values = set(), {}, {}, {}
         self.colon = self.spaced = None

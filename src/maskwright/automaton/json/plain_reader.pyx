@@ -71,6 +71,7 @@ cdef class PlainShape:
         known = self.values_of_others.get(members)
         if known is None:
             known = self.values_of_others[members] = self.shape.others(self.mask(members))
+            hide(self.values_of_others)  # a dictionary is shown when something is put into it
         return known
 
     def other_names(self, read):

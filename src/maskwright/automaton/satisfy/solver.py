@@ -168,7 +168,8 @@ class Solver:
         # Shapes ask whether options of `oneOf` can meet.
         shapes = Shapes(limits, self.satisfiable, numbers, order)
         self.values: Final = SchemaValues(shapes, order, limits)
-        self._evident = EvidentValues({hide(frozenset()): True})
+        self._known: dict[Conjunction, bool] = {hide(frozenset()): True}
+        self._evident = EvidentValues(self._known)
         self._completable: dict[Progress, bool] = {}
         self._partners: dict[ArrayProgress, tuple[Conjunction, ...]] = {}
 
@@ -205,7 +206,7 @@ class Solver:
             if known is None:
                 known = self._quick.has_value(conjunction)
                 known = known or self.shortest.of(conjunction) is not None
-                self._evident.known[conjunction] = known
+                self._known[conjunction] = known
         except LimitError as error:
             error.complete(construct=construct_of(conjunction))
             raise

@@ -202,7 +202,7 @@ class Magnitudes:
         residues = tuple(m.residue(digits) for m in self._multiples)
         key = (self, "integer", count, sides, mantissa, residues, single and digits == 1)
         nullable = self._contains(digits * self._unit)
-        moves = partial(self._integer_moves, count, digits)
+        moves = partial(type(self)._integer_moves, self, count, digits)
         if not single:  # otherwise an exponent may be nearer
             ending = self._ending(count, digits, self.whole)
             if ending is not None:
@@ -283,7 +283,7 @@ class Magnitudes:
             return alt(rest, concat(mantissa_rest, E, self._exponents(digits, count)))
         key = (self, "fraction", count, single, sides, mantissa, self._rest(digits, count, single))
         nullable = count > 0 and self._contains(digits * scale)
-        moves = partial(self._fraction_moves, count, digits, single)
+        moves = partial(type(self)._fraction_moves, self, count, digits, single)
         end = self._end(digits, 0, count, single=single)
         return state(key, nullable, moves, plain=True, shortest=end)
 
@@ -359,7 +359,9 @@ class Magnitudes:
     ) -> Callable[[], str] | None:
         """What finds the shortest text that may follow by arithmetic (see `_shortest`), where a
         search might have to look at all residues at each length."""
-        return partial(self._shortest, digits, room, count, single) if self._multiples else None
+        if not self._multiples:
+            return None
+        return partial(type(self)._shortest, self, digits, room, count, single)
 
     def _shortest(self, digits: int, room: int, count: int | None, single: bool) -> str:
         """The shortest text that continues `digits` to one of the numbers: with up to `room` digits

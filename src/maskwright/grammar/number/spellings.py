@@ -112,7 +112,7 @@ class PlainMagnitudes(Magnitudes):
         residues = tuple(m.residue(digits) for m in self._multiples)
         key = (self, "plain integer", count, sides, residues)
         nullable = self._contains(digits * self._unit)
-        moves = partial(self._integer_moves, count, digits)
+        moves = partial(type(self)._integer_moves, self, count, digits)
         ending = self._ending(count, digits, min(self.whole, self.free_whole))
         return whole_state(key, nullable, moves, ending)
 
@@ -159,7 +159,9 @@ class PlainMagnitudes(Magnitudes):
             return self._any_decimals(count, most, nullable)
         rest = self._rest(digits, count, False)
         key = (self, "plain fraction", count, sides, pads, most, digits == 0, rest)
-        return state(key, nullable, partial(self._fraction_moves, count, digits), plain=True)
+        return state(
+            key, nullable, partial(type(self)._fraction_moves, self, count, digits), plain=True
+        )
 
     def _fraction_moves(self, count: int, digits: int, single: bool = False) -> Sequence[Arc]:
         if count == self._most_places(count, digits):

@@ -1,6 +1,7 @@
 """Regular languages over code points as interned terms; see `terms.pyi`."""
 
 from collections.abc import Callable
+from functools import partial
 from math import inf
 from operator import attrgetter
 from typing import Any
@@ -835,6 +836,11 @@ cpdef Regular parallel(tuple terms_read, tuple parts, tuple ahead=None):
     return kept(key, term, any_nullable(parts), True)
 
 
+cdef hidden(question):
+    """A function that is asked for a part of a term. Those of Python itself can't be hidden."""
+    return hide_whole(question) if type(question) is partial else question
+
+
 def loop(tuple key not None, bint nullable, unfold):
     cdef Loop term
     full = (Loop, *key)
@@ -842,7 +848,7 @@ def loop(tuple key not None, bint nullable, unfold):
     if known is not None:
         return known
     term = Loop.__new__(Loop)
-    term.unfold = unfold
+    term.unfold = hidden(unfold)
     return kept(full, term, nullable, False)
 
 
@@ -864,7 +870,7 @@ def state(
     if known is not None:
         return known
     term = State.__new__(State)
-    term.moves, term.shortest, term.to_end = moves, shortest, to_end
+    term.moves, term.shortest, term.to_end = hidden(moves), hidden(shortest), to_end
     term.weight, term.equal, term.held = weight, equal, held
     return kept(full, term, nullable, plain)
 

@@ -223,7 +223,7 @@ class _Source(Immutable):
                 solver,
                 tables.leaves,
                 WHITESPACE[self.choices.whitespace],
-                tables.certain.price,
+                tables.price,
                 bare=self.choices.escapes == "needed",
                 table=levels,
                 within_tokens=tables.parts.names_within_tokens,

@@ -63,7 +63,7 @@ def compile_rules(
             tables = tables_of(vocab)
             with Work(limits, WHOLE_GRAMMAR):
                 values = RuleValues(
-                    tables.leaves, limits, tables.certain.price, tables.parts.names_within_tokens
+                    tables.leaves, limits, tables.price, tables.parts.names_within_tokens
                 )
                 network = RuleNetwork(written, values.is_satisfiable, limits)
                 with tables.lock:

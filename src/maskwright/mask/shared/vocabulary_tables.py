@@ -170,6 +170,7 @@ class VocabularyTables:
         self.strings: Final = parts.strings
         self.tools: Final = parts.tools
         self.certain: Final = parts.certain
+        self.price: Final = parts.certain.price
         self.scratch: Final = Scratch(self.trie.height, self.vocabulary.words)
         """That of all walks, for there is one at a time."""
         self.leaf_bounds = LeafBounds()
