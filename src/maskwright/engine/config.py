@@ -47,7 +47,8 @@ class EngineConfig:
         "Data type of keys and values: 'auto' is the model's own, the others are codes of eight "
         "bits with a scale for each token and head.",
     )
-    """Codes take less memory and change logits a little, equally under any schedule."""
+    """Codes take less memory and change logits a little, but keep them independent of the
+    schedule."""
     prefix_cache: bool = _memory(
         True, "Reuse keys and values where prompts begin with the same tokens."
     )

@@ -40,7 +40,8 @@ the transformers library."""
 
 
 class LowRank(Immutable):
-    """An update: `down` `[rank, inputs]` and `up` `[outputs, rank]`, in the model's data type."""
+    """The two factors of an update: `down` `[rank, inputs]` and `up` `[outputs, rank]`, both in the
+    model's data type."""
 
     down: Tensor
     up: Tensor

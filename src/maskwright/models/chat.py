@@ -188,8 +188,9 @@ reasoning for example."""
 
 
 def shown_roles(tokenizer: Tokenizer) -> frozenset[str]:
-    """Return the roles whose messages the template shows with all of their text but space around
-    it, as far as a few chats tell; not `assistant`. A system's message is its chat's first."""
+    """Return the roles whose messages the template shows with all of their text, apart from space
+    around it, as far as a few chats tell; not `assistant`. A system's message is the first one of
+    its chat."""
     return frozenset(role for role in _BEFORE if _shows(tokenizer, role))
 
 

@@ -1,4 +1,5 @@
-"""Reads the decoder's shape from a checkpoint's config.json; refuses unknown settings by name."""
+"""Reads the decoder's shape from a checkpoint's config.json; unknown settings are refused by
+name."""
 
 from __future__ import annotations
 

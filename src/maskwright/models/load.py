@@ -78,7 +78,8 @@ class LoadedModel:
         return LeastTextTokens.by(self.tokenizer.backend_tokenizer, self.vocab)
 
     def shown_roles(self) -> frozenset[str]:
-        """The roles whose messages a prompt shows with all of their text (`chat.shown_roles`)."""
+        """The roles whose messages a prompt shows with all of their text; see
+        `chat.shown_roles`."""
         return shown_roles(self.tokenizer) if self.tokenizer.chat_template else frozenset()
 
     def encode(self, text: str) -> list[int]:

@@ -1,4 +1,5 @@
-"""Reads a checkpoint's tensors from safetensors; no pickle, since opening one can run any code."""
+"""Reads the tensors of a checkpoint from safetensors. Pickles are refused, because opening one can
+run any code."""
 
 from __future__ import annotations
 

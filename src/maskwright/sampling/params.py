@@ -1,4 +1,5 @@
-"""The sampling parameters of a request, and strings that must not occur in an answer."""
+"""The sampling parameters of a request, and strings that must not occur in an answer, however it is
+cut into tokens."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ class TextBan:
         self._containing = np.unique(np.concatenate(within)) if within else np.zeros(0, np.int64)
 
     def tokens(self, output: Sequence[int], begin: int = 0) -> Ids:
-        """Return tokens that may not follow `output`, which counts from `begin` on, some twice."""
+        """Return the ids of tokens that may not follow `output`, which counts from `begin` on; an
+        id may occur twice."""
         tail = self._tail(output, begin)
         rests = [
             word[length:]

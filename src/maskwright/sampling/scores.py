@@ -140,7 +140,8 @@ class PromptToken(Acyclic):
 class PromptScores(Immutable):
     """The scores of consecutive tokens of a prompt: `tokens` int64 `[n]`, `logprobs` float64 `[n]`,
     `ranks` int64 `[n]`, and the `k` likeliest tokens at each place, `top` int64 `[n, k]`, with
-    `top_logprobs` float64 `[n, k]`. Arrays, because a prompt may fill the context."""
+    `top_logprobs` float64 `[n, k]`. Arrays, because a prompt may have as many tokens as the
+    context."""
 
     tokens: NDArray[np.int64]
     logprobs: NDArray[np.float64]

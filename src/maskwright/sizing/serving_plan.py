@@ -85,8 +85,9 @@ class QuantisationRow:
 
 @dataclass(frozen=True, slots=True)
 class ServingPlan:
-    """A model in `memory` bytes, `reserve` of them not for weights, keys and values. `context`:
-    positions of a sequence. `bandwidth`: bytes a second that can be read, or None."""
+    """A model in `memory` bytes, with `reserve` of them for everything but weights, keys and
+    values. `context`: positions of a sequence. `bandwidth`: bytes a second that can be read, or
+    None."""
 
     model: ModelShape
     memory: int

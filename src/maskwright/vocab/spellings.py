@@ -41,7 +41,8 @@ class Spellings:
     _latest: list[_Counted] = field(
         default_factory=lambda: [_Counted(b"", [0], [0])], compare=False, repr=False
     )
-    """One entry, of the latest text. It is replaced as a whole, so that threads may share it."""
+    """One entry: what was counted for the latest text. It is replaced as a whole, so that threads
+    may share it."""
 
     @classmethod
     def of(cls, tokens: Sequence[bytes]) -> Self:

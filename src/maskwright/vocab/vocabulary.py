@@ -140,7 +140,8 @@ class Vocabulary:
         return self.fewest(data)
 
     def fewest(self, data: bytes) -> list[int]:
-        """Return the fewest tokens of the bytes `data`. Raises `UnspellableError` for none."""
+        """Return the fewest tokens whose joined bytes are `data`. Raises `UnspellableError` if
+        there are none."""
         return self._texts.fewest(data)
 
     def decode(self, ids: Iterable[int]) -> bytes:

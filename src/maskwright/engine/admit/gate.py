@@ -59,7 +59,8 @@ class Room:
 
 class Forecast(Immutable):
     """Predicted seconds to first token (`ttft`) and per output token (`tpot`). `ends`: seconds
-    until the running requests will have ended, ascending. `alone`: `tpot` without other ones."""
+    until the running requests will have ended, ascending. `alone`: `tpot` without any other
+    request."""
 
     ttft: float
     tpot: float
@@ -226,7 +227,8 @@ class History:
     def to_come(self, done: int, cap: int, share: float) -> float:
         """Expected further tokens of an answer of at most `cap` tokens that has `done` already: by
         the quantile `share` of the longer answers seen, so that several running answers are
-        expected to end one after another; all that are allowed if too few were seen; at least 1."""
+        expected to end one after another, not all at one time; all that are allowed if too few
+        were seen; at least 1."""
         most = max(1, cap - done)
         if len(self._lengths) < ENOUGH:
             return most

@@ -103,7 +103,8 @@ class BlockPool:
         return sum(self._references[block] - self._in_tree[block] == 1 for block in table)
 
     def allocate(self, count: int) -> list[int]:
-        """Take `count` free blocks, with one reference each. The caller has checked for enough."""
+        """Take `count` free blocks, each with one reference. The caller has checked that there are
+        enough."""
         assert count <= len(self._free), "allocation beyond the pool"
         blocks = [self._free.popleft() for _ in range(count)]
         for block in blocks:

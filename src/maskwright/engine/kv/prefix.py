@@ -56,7 +56,8 @@ class PrefixTree:
         self.hits = 0
         self.evictions = 0
         self.keep: Callable[[Sequence[tuple[bytes, int]]], None] | None = None
-        """Called with digests and numbers of evicted blocks, whose contents are still there."""
+        """Called with the digests and the numbers of evicted blocks while their contents are still
+        in the pool."""
         self._pool = pool
         self._attention_window = attention_window
         self._roots: dict[Hashable, Node] = {}

@@ -258,7 +258,8 @@ class _GrowingTable:
         return self.state(following)
 
     def _choose(self, site: Site, mask: Mask) -> _Ways:
-        """The moves of a state at which the model chooses, but for those to the commonest place."""
+        """The moves of a state at which the model chooses. The place to which most allowed tokens
+        lead needs none."""
         tokens, groups, sites = site.moves()
         self._moved += len(tokens)
         numbers = np.array(

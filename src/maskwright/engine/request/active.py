@@ -451,8 +451,9 @@ class Active(Row):
 
     def guess(self, token: int, number: int) -> Masks | None:
         """Accept `token` as draft token `number`, counted from 0, and return the mask of the token
-        after it, which is appended to `masks`. None where it may not follow; then nothing changes,
-        nor where the grammar raises, which does so again if the text gets there."""
+        after it, which is appended to `masks`. None, with nothing changed, where it may not follow.
+        Nothing changes either where the grammar raises; it will raise again if the text gets
+        there."""
         masks, left = self.masks, self.left - number - 1
         assert masks is not None
         if not self._may_follow(token, left):

@@ -152,7 +152,8 @@ class Scheduler:
         return self.running if sequence.phase is Phase.RUNNING else self.paused
 
     def resume(self, sequence: Sequence) -> None:
-        """Go on with a paused sequence: at once if it has blocks and a slot is free, else later."""
+        """Go on with a paused sequence: at once if it still has its blocks and a slot is free, else
+        from the queue."""
         if sequence.phase is not Phase.PAUSED:
             return
         self.paused.remove(sequence)
@@ -407,7 +408,8 @@ class Scheduler:
         self, sequence: Sequence, without: SequenceOf[Sequence] = (), *, leaving: int = 0
     ) -> bool:
         """Whether there is a slot and there are blocks for `sequence` once the running sequences
-        `without` have been preempted, and `leaving` blocks in flight have become available."""
+        `without` have been preempted and `leaving` blocks, whose copies are in flight, have become
+        available."""
         others = [other for other in self.running if other not in without]
         if len(others) >= self._max_running:
             return False

@@ -73,7 +73,8 @@ class FairShare:
 
     def enter(self, party: str) -> None:
         """Count one more live request of `party`. The counter of a party that had none is raised to
-        the lowest one of the active parties, or without these of the last one that was."""
+        the lowest one of the active parties or, without active parties, to that of the party which
+        became idle last."""
         if not self._live[party]:
             level = min((self._served[other] for other in self._live), default=self._left_at)
             self._served[party] = max(self._served.get(party, 0.0), level)

@@ -270,7 +270,8 @@ class Tables:
         self, sequence: Sequence, running: Iterable[Sequence], step: PlanBuilder
     ) -> None:
         """Where a block of another sequence begins with the next tokens of `sequence`, continue
-        from a copy of it (copy on write): of a block in the tree, or a running sequence's last."""
+        from a copy of it (copy on write): a full block in the tree, or the last block of a running
+        sequence."""
         most, size = sequence.cacheable, self.pool.block_size
         start = sequence.computed
         if self.tree is None or start >= most or not self.pool.free:
@@ -359,8 +360,9 @@ class Tables:
         return self.tree.match(sequence.salt, sequence.tokens, sequence.cacheable)
 
     def _remember(self, sequence: Sequence) -> None:
-        """Insert the full blocks of `sequence` into the tree. Where the tree has a block for these
-        tokens, the table takes that one in place of its own, since both hold equal bits."""
+        """Insert the full blocks of `sequence` into the tree. Where the tree already has a block
+        for these tokens, the table takes that one and releases its own, since both hold equal
+        bits."""
         tree, size = self.tree, self.pool.block_size
         if tree is None:
             return

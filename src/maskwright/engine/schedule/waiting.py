@@ -92,7 +92,8 @@ class WaitingQueue:
     def order(self, cached: Callable[[Sequence], int]) -> Iterator[Sequence]:
         """Yield the sequences in the order in which to admit them: classes by their counters;
         within a class first those that were overtaken too often or preempted, then, among the first
-        `WINDOW` of the clients whose turn it is, those with the most `cached` tokens."""
+        `WINDOW` of the clients whose turn it is, those with the most cached tokens (which `cached`
+        returns)."""
         for rank in self.ranks():
             window = self._window(rank)
             if len(window) > 1:

@@ -93,7 +93,8 @@ class Core:
         self._clock = clock
         self._active: dict[int, Active] = {}
         self._advancing: dict[int, float] = {}
-        """When each request began to advance (`time.perf_counter`); 0 while it asks a question."""
+        """When each request began to advance, by `time.perf_counter`; 0 where it waits for an
+        answer to a question."""
         self._plain = PlainRows()
         self._rare = RareRows(runner, self._active, self.counts, clock)
 
@@ -310,8 +311,9 @@ class Core:
             self.seen.step.note(seconds)
 
     def move_blocks(self) -> None:
-        """Note which copies between the pools have ended, and move blocks between the pool and its
-        stores, as far as running requests are not delayed. To be called between steps."""
+        """Note which copies between the pools have ended, and move blocks between the pool and the
+        stores outside it, as far as running requests are not delayed. To be called between
+        steps."""
         for transfer in self.scheduler.tables.collect():
             if self._step_times is not None and transfer.event is not None:
                 self._step_times.observe_copies(len(transfer.blocks), transfer.event.seconds)
@@ -320,7 +322,8 @@ class Core:
 
     def _decode_ahead(self) -> bool:
         """Go on with what the device has drawn by itself, while it computes the next steps. False,
-        with nothing done, where a running request doesn't allow that, or one may be admitted."""
+        with nothing done, where a request that runs doesn't allow such steps, or one may be
+        admitted."""
         flights, scheduler = self._flights, self.scheduler
         if flights is None or not (flights or self._take_off(flights)):
             return False

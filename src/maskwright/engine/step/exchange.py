@@ -48,7 +48,8 @@ class KvPrefix(Immutable):
 
 
 class BlockExchange:
-    """The side of one engine. Methods must be called between two steps, by the thread of these."""
+    """The side of one engine. All methods must be called between two steps, by the thread that runs
+    them."""
 
     def __init__(self, tables: Tables, runner: Runner) -> None:
         self._tables = tables
@@ -56,7 +57,8 @@ class BlockExchange:
 
     def lacking(self, prefix: KvPrefix) -> list[int]:
         """The numbers of the blocks of `prefix`, counted from 0, that a sequence which continues
-        it has to read and the tree lacks. None without a tree: then nothing can be received."""
+        it has to read and the tree does not have. None without a tree, since then nothing
+        can be received."""
         if self._tables.tree is None:
             return []
         size = self._tables.pool.block_size

@@ -56,7 +56,8 @@ class FlownRow(Struct):
 
     @property
     def stands(self) -> bool:
-        """Whether the request stands where it was taken on: its next tokens are what was drawn."""
+        """Whether the request stands where the device took it on, so that what was drawn is its
+        next tokens."""
         sequence = self.active.sequence
         return sequence.phase is Phase.RUNNING and len(sequence.tokens) == self.length
 
@@ -126,7 +127,8 @@ class Flights:
 
     def launch(self, actives: Sequence[Active]) -> bool:
         """Launch steps of `actives`, which are all that run, have their masks and have no drafts,
-        while none are in flight. False, with none launched, where an ordinary step is needed."""
+        while none are in flight. False, with nothing launched, where an ordinary step is
+        needed."""
         ahead = self._device_steps.plan(actives, self._scheduler)
         if ahead is None:
             return False

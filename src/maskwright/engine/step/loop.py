@@ -344,7 +344,8 @@ class Engine:
 
     def kv_prefix(self, request: Request) -> KvPrefix:
         """The prefix of a request whose keys and values can come from another engine: all whole
-        blocks before its last token, which is always computed; none if its prompt is scored."""
+        blocks before its last token, which is always computed; none if the prompt's own tokens
+        have to be scored."""
         tokens = [*request.prompt, *request.begun]
         scored = request.prompt_logprobs is not None
         whole = 0 if scored else (len(tokens) - 1) // self.config.block_size
@@ -383,7 +384,8 @@ class Engine:
             self._wake_up()
 
     def _wake_up(self) -> None:
-        """End the engine's wait for work, or for a late mask. The caller holds `_wake`."""
+        """End the wait of the engine's thread, which may be for work or for a late mask. The caller
+        holds `_wake`."""
         self._wake.notify()
         self._post_step_work.wake()
 

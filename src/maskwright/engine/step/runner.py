@@ -1,4 +1,5 @@
-"""Runs the forward and samples: what alone in the engine touches model and key/value memory."""
+"""Runs the forward and samples: the only part of the engine that touches model and key/value
+memory."""
 
 from __future__ import annotations
 
@@ -119,14 +120,16 @@ class Runner:
         adapters: Adapters | None = None,
         copy_stream: CopyStream | None = None,
     ) -> None:
-        """`copy_stream`: for copies between the pools, by default that of the device."""
+        """`copy_stream`: where blocks are copied between the pools, by default as the device
+        does."""
         self.copy_stream = copy_stream or open_copy_stream(decoder.device)
         self._adapters = adapters
         self._decoder = decoder
         self.mask_table: MaskTable | None = None
         """The masks on the device; None where no kernels run."""
         self.graphs: DecodeGraphs | None = None
-        """The recorded decode steps; None before `open_graphs`, and where a device has none."""
+        """The decode steps that are recorded; None before `open_graphs`, and where a device can't
+        record any."""
         self.resident_tables: ResidentTables | None = None
         """The tables of states on the device; None before they are first used."""
         self.recorded_steps: RecordedSteps | None = None
@@ -282,8 +285,9 @@ class Runner:
     def sample(
         self, logits: Tensor, rows: SequenceOf[SampleRow], masks: SequenceOf[Mask]
     ) -> list[Outcome]:
-        """Sample each of `rows` under its mask, int32 `[words]`: a token, with a score if the row
-        asks for one, or the row's error. `logits` float32 `[rows, vocab]` are overwritten."""
+        """Sample each of `rows` under its mask, int32 `[words]`: a token, with its score where the
+        row asks for one, or the row's own error. `logits` float32 `[rows, vocab]` are
+        overwritten."""
         if rows and runs_kernels(logits):
             return draw_on_device(logits, rows, masks, self._mask_table(masks, logits.device))
         words = torch.from_numpy(np.concatenate(masks).reshape(len(masks), -1))

@@ -17,7 +17,8 @@ class Stopwatch:
         self.seconds = dict.fromkeys(parts, 0.0)
         """What all steps so far have spent in each part: `wait` for post-step work, where the
         engine does nothing else, `draft` in the draft model, `plan` in the scheduler, deadlines
-        included, `forward` in the model, `sample` in sampling, with inline post-step work."""
+        included, `forward` in the model, `sample` in sampling. Without overlap, post-step work is
+        part of `sample`."""
         self._waited = waited
         self._at = 0.0
 

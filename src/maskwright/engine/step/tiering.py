@@ -164,7 +164,8 @@ class BlockTiers:
                 stores.keep(key, block.tobytes())
 
     def _to_keep(self, key: bytes) -> bool:
-        """Whether a block that leaves the pool must be stored; one that is there counts as used."""
+        """Whether a block that leaves the pool has to be stored; one that is stored already counts
+        as used."""
         host, disk = self.stores.host, self.stores.disk
         if host is not None:
             return host.read(key) is None

@@ -87,7 +87,8 @@ def run(
     model: PreTrainedModel, attend: Attend, tokens: Tensor, positions: Tensor, select: Tensor
 ) -> Tensor:
     """Return the logits `[s, vocab]` of the rows `select`, computed with `attend` as the attention
-    function. `tokens`, `positions` `[rows]` and `select` `[s]`: integers on the model's device."""
+    function. `tokens`, `positions` `[rows]` and `select` `[s]` are integers on the model's
+    device."""
     before = _ATTEND.set(attend)
     try:
         output = model(

@@ -164,7 +164,8 @@ def _narrow(config: Any) -> dict[str, Any]:
 
 def _shallow(config: Any) -> dict[str, Any]:
     """Return the settings of a shallow model: enough layers for one of each type, or twice as many
-    if some layers use the keys of others. Lists with an entry a layer are cut to this number."""
+    if some layers use the keys of others. Lists with an entry for each layer are cut to this
+    number."""
     layers = int(config.num_hidden_layers)
     kinds: list[str] = getattr(config, "layer_types", None) or ["full_attention"] * layers
     first = max(kinds.index(kind) for kind in set(kinds)) + 1
