@@ -161,7 +161,8 @@ def _workspace(decoder: Decoder, config: EngineConfig) -> int:
 
 
 def machine_memory() -> int:
-    """Return the bytes of the machine's memory, or its control group's limit if that is lower."""
+    """Return the bytes of the machine's memory, or the limit of the control group if it is
+    lower."""
     whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     try:
         with open("/sys/fs/cgroup/memory.max", encoding="ascii") as file:

@@ -27,7 +27,8 @@ _decoding: Final = partial(option, group=DECODING)
 
 @dataclass(frozen=True, slots=True)
 class EngineConfig:
-    """The settings of an engine, described at their fields. Raises `InputError` for a wrong one."""
+    """The settings of an engine, each described at its field. Raises `InputError` for an invalid
+    one."""
 
     block_size: int = _memory(16, "Positions in a block of the key/value pool: 4, 8, 16, 32 or 64.")
     kv_bytes: int = _memory(

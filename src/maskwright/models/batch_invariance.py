@@ -59,7 +59,8 @@ class LibraryOperations:
 
 
 def one_of_each_shape(products: list[Product]) -> tuple[Product, ...]:
-    """Return one product for each shape and layout of the weight, with and without a bias."""
+    """Return one product for each combination of shape and layout of the weight, and of whether
+    there is a bias."""
     by_shape: dict[tuple[object, ...], Product] = {}
     for product in products:
         weight = product.weight

@@ -148,7 +148,8 @@ def _control_tokens(texts: frozenset[str]) -> ControlTokens:
 
 
 def _broken(value: object, marks: ControlTokens, cut: str) -> object:
-    """A copy in which `cut` follows the first character of each spelling of a control token."""
+    """Return a copy of the value in which `cut` is inserted after the first character of each
+    spelling of a control token."""
     match value:
         case str():
             if any(mark in value for mark in marks.single):

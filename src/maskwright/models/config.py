@@ -96,7 +96,8 @@ class ModelConfig:
 
 
 def read_config(directory: Path) -> dict[str, Any]:
-    """Return the contents of config.json, with the end tokens that generation_config.json has."""
+    """Return the contents of config.json, with the `eos_token_id` of generation_config.json if
+    there is one."""
     raw = read_json(directory / "config.json")
     generation = directory / "generation_config.json"
     eos = read_json(generation).get("eos_token_id") if generation.exists() else None
@@ -176,7 +177,8 @@ def _architecture(raw: Mapping[str, Any]) -> Architecture:
 
 
 def _rope(raw: Mapping[str, Any]) -> RopeConfig:
-    """Read `rope_parameters` (transformers 5), or `rope_theta` and `rope_scaling` (earlier)."""
+    """Read `rope_parameters` (transformers 5), or `rope_theta` and `rope_scaling` (earlier
+    versions)."""
     parameters: dict[str, Any] = dict(raw.get("rope_parameters") or raw.get("rope_scaling") or {})
     theta = float(parameters.get("rope_theta") or raw.get("rope_theta") or 10000.0)
     kind = parameters.get("rope_type") or parameters.get("type") or "default"

@@ -195,7 +195,8 @@ class DenseDecoder(Decoder):
 
     @property
     def library_operations(self) -> LibraryOperations:
-        """What a library computes on a CPU; nothing if operations are compiled or on a device."""
+        """The products and attention of a library on a CPU; nothing if they are computed in
+        compiled operations or on another device."""
         if self._compiled is not None or self.device.type != "cpu":
             return LibraryOperations()
         linears = [each for layer in self.layers for each in layer.products]

@@ -83,7 +83,8 @@ class LoadedModel:
         return shown_roles(self.tokenizer) if self.tokenizer.chat_template else frozenset()
 
     def encode(self, text: str) -> list[int]:
-        """Return the token ids of `text`, with the special tokens that the tokenizer adds."""
+        """Return the token ids of `text`, with the special tokens that the tokenizer is configured
+        to add."""
         return self.encoder.encode(text, special=True)
 
     def render_chat(

@@ -261,7 +261,8 @@ class PlainTokenizer:
         tokenize: bool = False,
         **variables: Any,
     ) -> str:
-        """Return a chat as the template writes it (`render`): a text, so `tokenize` is False."""
+        """Return a chat as the template writes it; see `render`. Texts are all that
+        it writes, so `tokenize` is False."""
         assert self.chat_template is not None, "the tokenizer has no chat template"
         assert not tokenize
         return render(

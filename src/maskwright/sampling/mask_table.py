@@ -49,7 +49,8 @@ class MaskTable:
         self._digests: dict[int, tuple[weakref.ref[Mask], bytes]] = {}
 
     def rows(self, masks: Sequence[Mask]) -> Tensor:
-        """Return each mask's row, int32 on the host, after copying masks that the device lacks."""
+        """Return the number of the row of each of `masks`, int32 on the host, after copying those
+        to the device that it lacks."""
         digests = [self._digest(mask) for mask in masks]
         new: dict[bytes, Mask] = {}
         for digest, mask in zip(digests, masks, strict=True):

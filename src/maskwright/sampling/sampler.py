@@ -36,7 +36,8 @@ def sample(logits: Tensor, batch: ChainBatch) -> list[int | GenerationError]:
 
 
 def sample_on_host(logits: Tensor, batch: ChainBatch) -> list[Outcome]:
-    """Do what `sample` does, from logits on the CPU, and score tokens of rows that ask for it."""
+    """Do what `sample` does, from logits on the CPU, and score the tokens of rows that ask for
+    it."""
     values, rows = logits.contiguous().numpy(), batch.rows
     scored = [number for number, row in enumerate(rows) if row.params.logprobs is not None]
     raw = {number: values[number].copy() for number in scored}

@@ -12,7 +12,8 @@ RESERVE: Final = 1 << 30
 
 
 def block_bytes(layers: int, block_size: int, position: int) -> int:
-    """Return the bytes of a block through all layers. `position`: those of one in one layer."""
+    """Return the bytes of a block of `block_size` positions through all layers. `position`: bytes
+    of one position in one layer."""
     return layers * block_size * position
 
 
@@ -22,7 +23,8 @@ def blocks_for(positions: int, block_size: int) -> int:
 
 
 def blocks_that_fit(memory: int, taken: int, block: int) -> int:
-    """Return how many blocks of `block` bytes fit beside `taken` bytes; negative if these don't."""
+    """Return how many blocks of `block` bytes fit into `memory` bytes with `taken` of them in use;
+    negative if more than all of it is."""
     return (memory - taken) // block
 
 

@@ -21,7 +21,8 @@ def usable_processors(groups: Path = GROUPS) -> int:
 
 
 def _quota(groups: Path) -> float | None:
-    """The quota in processors, by either version of control groups; None if there is none."""
+    """The quota in processors, of the second or the first version of control groups; None if there
+    is none."""
     for names in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
             texts = [(groups / name).read_text(encoding="ascii") for name in names]

@@ -214,7 +214,8 @@ def _backend(tokenizer: object) -> Backend:
 
 
 def _special(description: Mapping[str, Any], backend: Backend) -> Iterable[int]:
-    """Yield the ids of added special tokens, and of the unknown token, which represents no text."""
+    """Yield the ids of added tokens that are flagged special, and of the unknown token, which
+    represents no text."""
     yield from (token["id"] for token in description["added_tokens"] if token["special"])
     model = cast(dict[str, Any], description["model"])
     unknown = cast("int | None", model.get("unk_id"))

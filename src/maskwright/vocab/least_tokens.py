@@ -45,7 +45,8 @@ class LeastTextTokens(NamedTuple):
 
 
 def _shrinking(description: Mapping[str, Any], vocab: Vocabulary) -> int:
-    """Return by which factor a text may shrink before it is cut; 0 if there is no bound."""
+    """Return by which factor a text may become shorter before it is cut into tokens; 0 if there is
+    no bound."""
     if any(token["lstrip"] or token["rstrip"] for token in description["added_tokens"]):
         return 0  # these take in the space around them
     if not all(map(_keeps, _parts(description["pre_tokenizer"], "pretokenizers"))):

@@ -77,7 +77,8 @@ class Spellings:
         return self.ids[data[: self._spellable(data).step[len(data)]]]
 
     def fewest_count(self, data: bytes) -> int:
-        """Return the number of tokens in `fewest(data)` without listing them; raises as it does."""
+        """Return the number of tokens in `fewest(data)`, without listing them. Raises
+        `UnspellableError` if no tokens spell `data`."""
         return self._spellable(data).cost[len(data)]
 
     def _spellable(self, data: bytes) -> _Counted:

@@ -175,7 +175,8 @@ class Vocabulary:
         return self._texts.first_of_fewest(text) if token_id is None else token_id
 
     def fewest_count(self, data: bytes) -> int:
-        """The number of tokens in `spelled(data)`, without listing them; raises as that does."""
+        """The number of tokens in `spelled(data)`, without listing them. Raises
+        `UnspellableError` if there are none."""
         return sum(
             self._texts.fewest_count(text) if token_id is None else 1
             for text, token_id in special.pieces(data)

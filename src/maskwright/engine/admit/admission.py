@@ -106,7 +106,8 @@ class Admission:
     def admit(
         self, request: Request, generation: Generation, grammar: CompiledGrammar | None
     ) -> Active:
-        """Make the active request. The caller has checked it."""
+        """Make the active request, with matcher, sequence and emitter. The caller has checked
+        it."""
         config = self._config
         prompt = list(request.prompt)
         eos = self._vocab.eos if request.eos is None else request.eos

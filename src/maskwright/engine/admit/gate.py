@@ -50,7 +50,8 @@ class Task(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """What requests share: `slots` of a batch, `positions` of a pool, and the classes' weights."""
+    """What requests share: `slots` of the batch, `positions` of keys and values, and the weight of
+    each class."""
 
     slots: int
     positions: int
@@ -204,14 +205,16 @@ class History:
         self._tokens = self._steps = self._prompt = self._cached = 0
 
     def note(self, *, output: int, steps: int, prompt: int, cached: int) -> None:
-        """Add a request and its answer of `output` tokens; `cached` of its `prompt` were cached."""
+        """Add a request with `prompt` prompt tokens (`cached` of them were in the cache) and an
+        answer of `output` tokens in `steps` steps."""
         self._last.append((output, steps, prompt, cached))
         columns = list(zip(*self._last, strict=True))
         self._lengths = sorted(columns[0])
         self._tokens, self._steps, self._prompt, self._cached = map(sum, columns)
 
     def reserved(self, cap: int) -> int:
-        """Tokens to reserve for an answer of at most `cap`: the 95th percentile of lengths seen."""
+        """Tokens to reserve for an answer of at most `cap` tokens: the 95th percentile of the
+        lengths seen, at most `cap`."""
         if len(self._lengths) < ENOUGH:
             return cap
         return min(cap, self._lengths[-(-len(self._lengths) * PERCENT // 100) - 1])
@@ -238,7 +241,8 @@ class History:
 
     @property
     def a_step(self) -> float:
-        """Mean tokens that a step adds to a request, forced and draft ones included; at least 1."""
+        """Mean tokens that a step adds to a request, including forced and accepted draft tokens; at
+        least 1."""
         return max(1.0, self._tokens / self._steps) if self._steps else 1.0
 
     @property
@@ -305,7 +309,8 @@ class Gate:
         )
 
     def expect(self, claim: Claim) -> Forecast | None:
-        """The forecast for a request; None without live ones, or before steps were measured."""
+        """The forecast for a request; None without other live requests, or before steps were
+        measured."""
         with self._lock:
             running, waiting = self._tasks()
             asked = self._waiting(claim)
@@ -322,13 +327,15 @@ class Gate:
         return UNKNOWN_SECONDS if expected is None else expected.ends[0]
 
     def enter(self, number: int, claim: Claim) -> int:
-        """Register the claim of the admitted request `number`; returns the positions reserved."""
+        """Register the claim of the admitted request `number`; returns the positions that it
+        reserves."""
         with self._lock:
             self._claims[number] = claim
             return self._reserved(claim)
 
     def backlog(self) -> tuple[int, int]:
-        """Tokens of prompts still to be computed, and positions reserved, of all live requests."""
+        """Return the tokens of prompts that are still to be computed, and the positions reserved,
+        of all live requests."""
         with self._lock:
             claims = list(self._claims.values())
             return sum(map(_prefill, claims)), sum(map(self._reserved, claims))
@@ -395,7 +402,8 @@ class Gate:
 
 
 def _prefill(claim: Claim) -> int:
-    """The tokens to compute before a request decodes: a prompt, or all after a preemption."""
+    """Return the tokens that are to be computed before the request decodes: of its prompt, and
+    after a preemption of its answer too."""
     sequence = claim.sequence
     if sequence is None:
         return claim.prompt

@@ -46,7 +46,8 @@ class DraftLengthModel:
 
     @property
     def ratio(self) -> float:
-        """The cost of a draft model's pass relative to a large one's step of as many rows."""
+        """The cost of a pass of the draft model relative to a step of the large model of as many
+        rows."""
         if self._large is None or self._small is None:
             return self._ratio
         return self._small / self._large
@@ -88,5 +89,6 @@ class DraftLengthModel:
         self._large = moving_mean(self._large, seconds / (self._fixed_rows + rows), MEMORY)
 
     def observe_pass(self, rows: int, seconds: float) -> None:
-        """Record that a pass of `rows` rows took `seconds`, its draws and masks included."""
+        """Record that a pass of the draft model took `seconds` for `rows` rows, with the draws and
+        masks that belong to it."""
         self._small = moving_mean(self._small, seconds / (self._fixed_rows + rows), MEMORY)

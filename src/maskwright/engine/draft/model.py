@@ -49,7 +49,8 @@ class _Past(Struct, eq=False):
     resting: bool = False
 
     def catch_up(self, tokens: list[int]) -> None:
-        """Count accepted draft tokens as computed; what the others left will be overwritten."""
+        """Count accepted draft tokens as computed; keys and values of the others will be
+        overwritten."""
         for guess in self.ahead:
             if self.computed == len(tokens) or tokens[self.computed] != guess:
                 break

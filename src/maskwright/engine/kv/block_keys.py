@@ -21,13 +21,15 @@ def root_key(salt: str) -> bytes:
 
 
 def next_key(before: bytes, tokens: Sequence[int]) -> bytes:
-    """Return the digest of a block of `tokens`, below 2**32, after what has the digest `before`."""
+    """Return the digest of a block with `tokens`, less than 2**32 each, after a block or a root
+    with the digest `before`."""
     block = np.array(tokens, "<u4").tobytes()
     return hashlib.blake2b(before + block, digest_size=DIGEST_BYTES).digest()
 
 
 def block_keys(tokens: Sequence[int], block_size: int, salt: str) -> list[bytes]:
-    """Return for each whole block of `tokens` a digest of all tokens to its end, and of `salt`."""
+    """Return for each whole block of `tokens` a digest of all tokens up to its end, and of
+    `salt`."""
     digest, keys = root_key(salt), []
     for end in range(block_size, len(tokens) + 1, block_size):
         digest = next_key(digest, tokens[end - block_size : end])

@@ -35,13 +35,15 @@ class AttentionWindow(Immutable):
     positions: int | None = None
 
     def blocks_outside(self, computed: int) -> int:
-        """How many leading blocks are never read again once `computed` tokens are computed."""
+        """How many leading blocks are outside the window once `computed` tokens have been computed,
+        and so are never read again."""
         if self.positions is None:
             return 0
         return max(0, computed - self._kept(self.positions)) // self.block_size
 
     def most_blocks(self, tokens: int) -> int:
-        """Upper bound on the blocks that a sequence holds at one time up to so many tokens."""
+        """Upper bound on the blocks that a sequence holds at one time until it has `tokens`
+        tokens."""
         whole = -(-tokens // self.block_size)
         if self.positions is None:
             return whole

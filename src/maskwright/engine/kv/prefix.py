@@ -70,7 +70,8 @@ class PrefixTree:
         self._offers: list[tuple[int, int, Node]] = []  # a heap with outdated entries
 
     def root(self, salt: Hashable) -> Node:
-        """The root of one salt. Not to be kept: roots without children are removed now and then."""
+        """The root of one salt. Callers must not keep it: roots without children are removed now
+        and then."""
         root = self._roots.get(salt)
         if root is None:
             if len(self._roots) > 2 * self._nodes + 64:
@@ -150,7 +151,8 @@ class PrefixTree:
         return child
 
     def leave(self, node: Node) -> None:
-        """Make evictable what a table that ended at `node` held and has released."""
+        """Make evictable what a table that ended at `node` held, after it has released its
+        blocks."""
         self.path(node)
         if self._attention_window.positions is None:
             self._offer(node)
@@ -234,7 +236,8 @@ class PrefixTree:
             node = node.parent
 
     def _may_go(self, node: Node) -> bool:
-        """Whether the block of `node` may be evicted: by a sliding window, or without children."""
+        """Whether the block of `node` may be evicted while its descendants stay: only with a
+        sliding window, or if there are none."""
         return bool(node.block) and (
             self._attention_window.positions is not None or not node.children
         )

@@ -101,5 +101,6 @@ def follows_table(active: Active) -> bool:
 
 
 def is_steady(params: SamplingParams) -> bool:
-    """Whether the parameters are the same for all draws of a text, and no scores are wanted."""
+    """Whether the parameters are one and the same for all draws of a text: nothing depends on the
+    tokens so far, and no scores are wanted."""
     return not (params.logprobs is not None or params.penalised or params.restricts)

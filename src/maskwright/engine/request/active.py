@@ -296,11 +296,13 @@ class Active(Row):
 
     @property
     def writes_forced_text(self) -> bool:
-        """Whether forced text may be written without the model: nothing else forbids tokens."""
+        """Whether text that the grammar forces may be written without the model: then nothing but
+        the grammar may restrict tokens."""
         return self.canonical and not self.request.params.forbids
 
     def _forced_run(self) -> ForcedRun:
-        """The text that the grammar forces next, if it may be written without the model."""
+        """The text that the grammar forces next, none if it may not be written without the
+        model."""
         if self.matcher is None or not self.writes_forced_text:
             return NOTHING_FORCED
         return self.matcher.forced_run()
@@ -353,7 +355,8 @@ class Active(Row):
         return self._allowed(self._guesses(self.drafter, forced)[: self.left - 1])
 
     def _allowed(self, guesses: list[int]) -> list[int]:
-        """The draft tokens up to the first that isn't allowed, or where the grammar forces text."""
+        """The draft tokens up to the first that the grammar doesn't allow, or where it forces
+        text."""
         for number, token in enumerate(guesses):
             if not self._may_follow(token, self.left - number - 1):
                 self.take_back(number)

@@ -112,7 +112,8 @@ class Generation(Mailbox):
                 yield delta
 
     def result(self) -> Completion:
-        """Wait for the end; returns the completion, or raises the error of a failed request."""
+        """Wait for the end and return the whole completion. Raises the error of a failed
+        request."""
         self._wakes_once = True
         return self._complete(list(self._deltas()))
 

@@ -90,7 +90,8 @@ class Trace:
 
 
 class Record(Progress):
-    """The times and counts of a running request, in seconds; its engine's thread writes them."""
+    """The times and counts of a running request, in seconds. After the submission, only the
+    engine's thread writes to it."""
 
     __slots__ = (
         *("accepted", "adapter", "cached", "compiling", "completion", "drafted", "model_accepted"),

@@ -92,7 +92,8 @@ class Scheduler:
 
     @property
     def idle(self) -> bool:
-        """Whether there is nothing to compute: all wait for readers or masks, or there are none."""
+        """Whether there is nothing to compute: every sequence waits for its reader or for a mask,
+        or there is none."""
         return not self.waiting and not any(sequence.pending for sequence in self.running)
 
     @property
@@ -217,7 +218,8 @@ class Scheduler:
             self.tables.settle(sequence)
 
     def confirm(self, sequence: Sequence, tokens: list[int]) -> None:
-        """Append sampled `tokens`; all but the last were accepted drafts, and so are computed."""
+        """Append sampled `tokens`; all but the last were accepted draft tokens, and so are
+        computed."""
         sequence.tokens += tokens
         sequence.computed += len(tokens) - 1
         self.waiting.charge(sequence, output=len(tokens))
@@ -252,7 +254,8 @@ class Scheduler:
             self._admit(step, shares)
 
     def _fill(self, sequence: Sequence, step: PlanBuilder, share: list[int]) -> None:
-        """Compute pending tokens as budget and `share`, a list of one number to reduce, allow."""
+        """Compute as many pending tokens as budget and `share` allow; `share` is a list of one
+        number, which is reduced."""
         if sequence.transfer is not None:
             return  # its blocks are on their way back
         done = step.counts.get(sequence, 0)

@@ -93,7 +93,8 @@ class FairShare:
         self._served[party] = self._served.get(party, 0.0) + tokens / self.weights.get(party, 1.0)
 
     def _forget(self) -> None:
-        """Drop the lowest counters of idle parties, which would be raised on return anyway."""
+        """Drop the lowest counters of idle parties. They lose nothing, since a low counter is
+        raised on return anyway."""
         if len(self._served) > 2 * REMEMBERED:
             idle = sorted(set(self._served) - set(self._live), key=self._served.__getitem__)
             for party in idle[: len(self._served) - REMEMBERED]:

@@ -92,7 +92,8 @@ class StepTimeModel:
             self._tokens.note(prompt, position, seconds - alone)
 
     def step(self, decoding: float) -> float | None:
-        """Predicted seconds of a step of `decoding` tokens and no prompt; None before one."""
+        """Predicted seconds of a step that computes `decoding` tokens and no prompt token; None
+        before such a step has been recorded."""
         return self._line.at(decoding)
 
     def prompt(self, tokens: float) -> float | None:
@@ -107,12 +108,14 @@ class StepTimeModel:
         return None if some is None or more is None else more - some
 
     def chunk(self, decoding: float) -> int:
-        """Return how many prompt tokens fit into a step with `decoding` others; at least 1."""
+        """Return the number of prompt tokens that fit into a step with `decoding` decode tokens; at
+        least 1."""
         decoding = int(decoding)
         return max(1, self.budget(decoding) - decoding)
 
     def observe_copies(self, blocks: int, seconds: float) -> None:
-        """Record that copying so many blocks between the two pools took `seconds`."""
+        """Record that copying `blocks` blocks between the host's and the model's pool took
+        `seconds`."""
         if blocks:
             self._copy = moving_mean(self._copy, seconds / blocks)
 

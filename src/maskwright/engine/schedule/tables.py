@@ -110,7 +110,8 @@ class Tables:
         return self.pool.needed(sequence.computed + count) - len(sequence.table)
 
     def to_come(self, sequence: Sequence) -> int:
-        """Upper bound on the blocks that `sequence` lacks to compute its tokens and one more."""
+        """Upper bound on the further blocks that `sequence` needs to compute the tokens that it has
+        and one more."""
         return self.attention_window.most_blocks(len(sequence.tokens) + 1) - len(
             self.held(sequence)
         )
@@ -130,13 +131,15 @@ class Tables:
         return sum(map(bool, sequence.host[len(sequence.table) :]))
 
     def grow(self, sequence: Sequence, blocks: int, step: PlanBuilder) -> None:
-        """Append `blocks` new blocks to the table. The caller has checked that there are some."""
+        """Append `blocks` newly allocated blocks to the table. The caller has checked that they are
+        available."""
         taken = self._take(blocks)
         step.fresh += taken
         sequence.table += taken
 
     def begin(self, sequence: Sequence) -> None:
-        """Give `sequence`, whose table is empty, the blocks of its longest prefix in the tree."""
+        """Give `sequence`, whose table is empty, the cached blocks of its longest prefix in the
+        tree."""
         node = self._match(sequence)
         if node is None or self.tree is None:
             return
@@ -310,7 +313,8 @@ class Tables:
         return (node, tuple(sequence.tokens[start : start + size]), sequence.rank)
 
     def next_block(self, sequence: Sequence) -> tuple[Hashable, ...] | None:
-        """The key, as in `following`, of the block being computed; None if it will not be full."""
+        """The key, as in `following`, of the block that a running sequence is computing; None if it
+        will not be full."""
         if self.tree is None or sequence.pending <= 0:
             return None
         node, size = sequence.node or self.tree.root(sequence.salt), self.pool.block_size

@@ -101,7 +101,8 @@ class WaitingQueue:
             yield from window
 
     def _window(self, rank: int) -> list[Sequence]:
-        """A class's first sequences in fair order: one of each client in turn, lowest first."""
+        """The first sequences of a class in fair order: one of each client in turn, lowest counter
+        first."""
         share, queues = self._between_clients[rank], self._queues[rank]
         due = [s for queue in queues.values() for s in queue[:WINDOW] if _due(s)]
         due.sort(key=lambda s: s.arrival)

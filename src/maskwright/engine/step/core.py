@@ -182,7 +182,8 @@ class Core:
                 self.finish(active.generation, Delta("", (), FinishReason.ERROR, error))
 
     def finish(self, generation: Generation, last: Delta) -> None:
-        """Count the end of a request, also of one never passed to `add`, and notify its client."""
+        """Count the end of a request and notify its client; also for a request that was never
+        passed to `add`."""
         reason = last.finish_reason
         assert reason is not None
         self.finished[reason] += 1
@@ -250,7 +251,8 @@ class Core:
         return plan
 
     def _compute(self, plan: StepPlan) -> Tensor | None:
-        """Move the blocks of a step and compute it; returns the logits, None without tokens."""
+        """Move the blocks of a step and compute it. Returns the logits, None where it has no
+        tokens."""
         begun = self.watch.now()
         self._runner.arrange(plan)
         if self._step_times is not None and plan.swapped:
@@ -263,7 +265,8 @@ class Core:
         return logits
 
     def _await_rows(self, logits: Tensor | None) -> None:
-        """Collect results; where a step computed nothing, wait for them or for copies of blocks."""
+        """Collect results of post-step work; where a step has computed nothing, wait for them, or
+        for blocks that are being copied."""
         transfers = self.scheduler.tables.transfers
         copying = bool(transfers)
         moving = self.tiers is not None and self.tiers.waits
@@ -395,7 +398,8 @@ class Core:
             self._step_times.observe(len(landed.rows), 0, landed.seconds, 0.0)
 
     def _await(self, missing: Callable[[], bool]) -> None:
-        """Collect results, waiting up to `GRACE` for each next one while something is `missing`."""
+        """Collect results of post-step work, and wait up to `GRACE` for each next one while
+        something is `missing`."""
         self._settle()
         if not missing():
             return
@@ -422,7 +426,8 @@ class Core:
         self.watch.lap("draft")
 
     def _settle(self, wait: float = 0.0) -> int:
-        """Act on results, waiting up to `wait` seconds for the first; returns their number."""
+        """Act on the results of post-step work, waiting up to `wait` seconds for the first; returns
+        their number."""
         if wait <= 0 and not self._post_step_work.has_results:
             return 0
         count = 0
@@ -469,7 +474,8 @@ class Core:
         return decoding()
 
     def _score_prompts(self, plan: StepPlan, logits: Tensor) -> None:
-        """Score the computed tokens of prompts whose log-probabilities are wanted."""
+        """Score the tokens of prompts whose log-probabilities are wanted, as far as they have been
+        computed."""
         row = 0
         for chunk in plan.chunks:
             row += chunk.rows
@@ -488,7 +494,8 @@ class Core:
             active.note_prompt(scores)
 
     def _take_on(self, now: float) -> list[Act]:
-        """Take the plain rows on to the next token; returns what is left to be done."""
+        """Take the plain rows, whose tokens are there, on to the next token; returns what is left
+        to be done."""
         charge = self.scheduler.waiting.charge
         done = self._plain.go_on(now, self.seen, self.counts, charge)
         for sequence in done.settled:

@@ -68,7 +68,8 @@ class BlockExchange:
         return [i for i in range(first, count) if i >= len(nodes) or not nodes[i].block]
 
     def read(self, prefix: KvPrefix, numbers: SequenceOf[int]) -> dict[int, NDArray[np.uint8]]:
-        """The contents, uint8 `[layers, bytes]`, of those among `numbers` that the tree has."""
+        """The contents, uint8 `[layers, bytes]`, of those blocks of `prefix` among `numbers` that
+        the tree has."""
         if self._tables.tree is None:
             return {}
         nodes = self._tables.tree.along(prefix.salt, prefix.tokens)

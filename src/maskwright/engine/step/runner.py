@@ -102,7 +102,8 @@ class CudaEvent(Immutable):
 
 
 def open_copy_stream(device: torch.device) -> CopyStream | None:
-    """Return the stream for copies between the pools; None on a CPU, where steps make them."""
+    """Return the stream for copies between the pools of a model on `device`; None where they are
+    made within steps, on a CPU."""
     return CudaStream(device) if device.type == "cuda" else None
 
 
@@ -207,7 +208,8 @@ class Runner:
             self._decoder.forward(batch, self._pool)
 
     def probe(self, most_rows: int) -> BatchInvariance:
-        """Whether all products, also adapters', are batch-invariant for up to `most_rows` rows."""
+        """Whether the products of the model, and of the adapters in memory, are batch-invariant for
+        up to `most_rows` rows."""
         if self._decoder.device.type != "cpu":
             return BatchInvariance("products on a GPU, whose sums depend on the number of rows")
         operations = self._decoder.library_operations
@@ -295,7 +297,8 @@ class Runner:
 
     @torch.inference_mode()
     def draw_plain(self, logits: Tensor, rows: PlainRows) -> None:
-        """Draw a token for each plain row of `logits` float32 `[rows, vocab]`; the others stay."""
+        """Draw a token for each of the plain `rows` from `logits` float32 `[rows, vocab]`;
+        other rows are not overwritten."""
         if runs_kernels(logits):
             draws = rows.device_draws
             table = self._mask_table(draws.masks, logits.device)

@@ -10,7 +10,8 @@ Part = Literal["draft", "plan", "forward", "sample"]
 
 
 class Stopwatch:
-    """Adds up the parts of steps, without the time for which the engine waits: `waited` so far."""
+    """Adds up the parts of steps. It stands still while the engine waits, for `waited` seconds so
+    far."""
 
     def __init__(self, waited: Callable[[], float]) -> None:
         parts = ("wait", "draft", "plan", "forward", "sample")

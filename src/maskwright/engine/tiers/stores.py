@@ -38,7 +38,8 @@ class HostStore:
         return contents
 
     def write(self, key: bytes, contents: bytes) -> list[tuple[bytes, bytes]]:
-        """Take a block in; returns those that left for it: itself if larger than the store."""
+        """Take a block in, and return the blocks that had to leave for it; the block itself if it
+        is larger than the store."""
         if len(contents) > self.most_bytes:
             return [(key, contents)]
         gone: list[tuple[bytes, bytes]] = []
@@ -98,7 +99,8 @@ class Stores:
         return "disk" if self.disk is not None and self.disk.holds(key) else None
 
     def keep(self, key: bytes, contents: bytes) -> None:
-        """Store a block that the pool gives up. What memory gives up for it goes to disk."""
+        """Store a block that the pool gives up. What the host's memory gives up for it goes to
+        disk."""
         given_up = [(key, contents)]
         if self.host is not None:
             self.saved += 1

@@ -108,7 +108,8 @@ class TransformersDecoder(Decoder):
 
     @property
     def _routed(self) -> bool:
-        """Whether there are experts, of which a weight of more than two dimensions is a sign."""
+        """Whether the model has experts: a weight of more than two dimensions is taken as a sign
+        of them."""
         return any(
             ".experts." in name or weight.dim() > 2
             for name, weight in self.model.named_parameters()

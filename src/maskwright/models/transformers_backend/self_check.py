@@ -103,7 +103,8 @@ def computed_in_parts(
 
 @contextmanager
 def _one_thread() -> Generator[None]:
-    """Use one thread: where several wait for each other, small products take 100 times as long."""
+    """Use one thread, because such small products take a hundred times as long if several threads
+    wait for each other."""
     before = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -126,7 +127,8 @@ def random_model(kind: type[PreTrainedModel], config: PreTrainedConfig) -> PreTr
 
 
 def tiny_copy(config: PreTrainedConfig) -> PreTrainedConfig:
-    """Return a configuration with few, narrow layers that has every kind of the given one's."""
+    """Return the configuration of a model with few, narrow layers that has every kind of layer of
+    the given one."""
     tiny: Any = copy.deepcopy(config)
     small: dict[str, Any] = {"dtype": torch.float32, **_shallow(tiny), **_narrow(tiny)}
     for name in ("vocab_size", "vocab_size_per_layer_input"):
