@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +117,15 @@ def test_an_empty_file_is_told_to_be_empty(text: str, tmp_path: Path) -> None:
 def test_no_shape_at_all_is_refused(argument: str, kind: Any) -> None:
     with pytest.raises(InputError, match="the shape is empty: give a file, '-' for "):
         read_shape(argument, kind)
+
+
+@pytest.mark.parametrize("kind", ["auto", "schema", "regex", "lark", "gbnf", "ebnf"])
+@pytest.mark.parametrize("name", ["é" * 300, "a" * 5_000])
+def test_what_is_no_name_of_a_file_is_looked_for_in_none(name: str, kind: Any) -> None:
+    schema = json.dumps({"const": name}, ensure_ascii=False)
+    for argument in (name, f"/{name}/", f'start: "{name}"', schema, f"{name}:{name}"):
+        with suppress(InputError):
+            assert read_shape(argument, kind)
 
 
 def test_the_empty_pattern_is_one() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import inspect
 import os
 import sys
+from os.path import isdir, isfile  # of what is too long for a name, they say no
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -75,7 +76,7 @@ def shapes_named(arguments: list[str]) -> list[str]:
     refuse_twice(arguments, "shapes")
     found: list[str] = []
     for argument in arguments:
-        if not argument or not Path(argument[:255]).is_dir():  # Path("") is the working directory
+        if not isdir(argument):
             found.append(argument)
             continue
         inside = [*_files(argument)]
@@ -115,7 +116,7 @@ def source_file(argument: str) -> SourceFile | None:
     """The file of a shape; the argument may name a part of it or a Python type. None for a shape
     that stands in no file."""
     for path in (argument, argument.partition("#/")[0]):
-        if Path(path[-255:]).is_file():
+        if isfile(path):
             return SourceFile(_here(path))
     if not is_type_name(argument):
         return None

@@ -7,7 +7,7 @@ import os
 import re
 import sys
 from difflib import get_close_matches
-from pathlib import Path
+from os.path import isfile  # of what is too long for the name of a file, it says no
 from typing import Any, Final, Literal
 
 from maskwright.errors import InputError
@@ -17,7 +17,7 @@ TYPE_NAME: Final = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\
 
 def is_type_name(argument: str) -> bool:
     """Whether an argument looks like `module:Name`, and no file is named so."""
-    return TYPE_NAME.fullmatch(argument) is not None and not Path(argument[:255]).is_file()
+    return TYPE_NAME.fullmatch(argument) is not None and not isfile(argument)
 
 
 def schema_of_type(

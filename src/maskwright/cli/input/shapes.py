@@ -13,6 +13,7 @@ from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from os.path import isfile  # of what is too long for the name of a file, it says no
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, cast
 
@@ -220,7 +221,7 @@ def read_shape(argument: str, kind: Kind = "auto") -> Shape:
     `module:Name`, a grammar if the file's name or the text says so, else a JSON Schema; of a file
     the part at a JSON Pointer after `#`, and of a list of tools a call of one. Raises InputError.
     """
-    is_file = Path(argument[:255]).is_file()
+    is_file = isfile(argument)
     is_pattern = argument.endswith(".regex") if is_file else _in_slashes(argument)
     if kind == "regex" or (kind == "auto" and is_pattern):
         return _read_pattern(argument)
@@ -230,7 +231,7 @@ def read_shape(argument: str, kind: Kind = "auto") -> Shape:
             text = json.dumps(schema, ensure_ascii=False, indent=2)
             return SchemaArgument(schema, text, argument, cast(Json, schema))
         file, mark, pointer = argument.partition("#/")
-        if mark and not is_file and Path(file[-255:]).is_file():
+        if mark and not is_file and isfile(file):
             return _read_schema(_source(file, "schema"), f"/{pointer}")
     source = _source(argument, kind)
     if kind == "auto" and _is_yaml(source):
@@ -262,7 +263,7 @@ def _source(argument: str, kind: Kind) -> _GivenText:
     """The text that an argument stands for. Raises InputError."""
     if kind in ("auto", "schema") and _looks_like_json(argument):
         return _GivenText("the schema", text_argument(argument, "the schema"))
-    is_text = (":" in argument or "\n" in argument) and not Path(argument[:255]).is_file()
+    is_text = (":" in argument or "\n" in argument) and not isfile(argument)
     if kind != "schema" and is_text:
         return _GivenText("the grammar", text_argument(argument, "grammar"))
     if not argument.strip():
@@ -389,7 +390,7 @@ def _without_slashes(text: str) -> str:
 def _read_pattern(argument: str) -> RegexArgument:
     """The pattern in a file `*.regex`, on standard input, or in the argument itself. A line break
     at its end doesn't belong to it, nor do slashes around it."""
-    is_file = argument.endswith(".regex") and Path(argument[:255]).is_file()
+    is_file = argument.endswith(".regex") and isfile(argument)
     if argument != "-" and not is_file:
         return RegexArgument(_without_slashes(text_argument(argument, "pattern")))
     try:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import get_close_matches
+from os.path import exists, isfile  # of what is too long for the name of a file, they say no
 from pathlib import Path
 from typing import Final
 
@@ -28,7 +29,7 @@ _NAME: Final = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 
 def named(argument: str) -> Shipped | None:
     """What ships under this name; None if nothing does, or if a file has it."""
-    if _NAME.fullmatch(argument) is None or Path(argument).is_file():
+    if _NAME.fullmatch(argument) is None or isfile(argument):
         return None
     return next((shipped(kind)[argument] for kind in KINDS if argument in shipped(kind)), None)
 
@@ -44,7 +45,7 @@ def read_file_or_shipped(argument: str, kinds: Sequence[ShippedKind]) -> bytes:
     try:
         return bytes_of(argument)
     except InputError as error:
-        if Path(argument[:255]).exists():
+        if exists(argument):
             raise
         raise InputError(f"{error}{_way_out(argument, entry, kinds)}", param=error.param) from None
 

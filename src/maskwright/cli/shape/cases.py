@@ -13,6 +13,7 @@ Exit code: 0 if every case is as expected; 1 if one isn't; 2 if a file or a shap
 from __future__ import annotations
 
 from collections.abc import Iterator
+from os.path import isfile  # of what is too long for the name of a file, it says no
 from pathlib import Path
 from typing import Any, get_args
 
@@ -83,8 +84,8 @@ def _opened(group: CaseGroup, file: str) -> Any:
     ):
         if given not in known:
             raise InputError(f"{file}: {field} is one of {', '.join(known)}, not {given!r}")
-    beside = Path(file).parent / group.shape[:255]
-    is_file = "\n" not in group.shape and beside.is_file()
+    beside = Path(file).parent / group.shape
+    is_file = isfile(beside)
     shape = str(beside) if is_file else group.shape
     return open_shape(shape, group.kind, group.property_order)  # type: ignore[arg-type]
 
