@@ -164,6 +164,7 @@ class PromptScores(Immutable):
             )
 
 
+@torch.inference_mode()
 def score_prompt(logits: Tensor, tokens: Sequence[int], top: int) -> PromptScores:
     """The scores of `tokens`, each with the `top` likeliest tokens at its place, equal ones by
     token id. `logits` float32 `[tokens, vocab]`: the row after the token before each; they are not

@@ -11,7 +11,7 @@ from __future__ import annotations
 import heapq
 import math
 import threading
-from bisect import bisect_right
+from bisect import bisect_right, insort
 from collections import deque
 from collections.abc import Sequence as SequenceOf
 from dataclasses import dataclass
@@ -200,17 +200,22 @@ class History:
     requests of one class that came to their own end."""
 
     def __init__(self) -> None:
-        self._last: deque[tuple[int, int, int, int]] = deque(maxlen=WINDOW)
+        self._last: deque[tuple[int, int, int, int]] = deque()
         self._lengths: list[int] = []
-        self._tokens = self._steps = self._prompt = self._cached = 0
+        self._sums: tuple[int, ...] = (0, 0, 0, 0)
+        """Of their tokens, their steps, the tokens of their prompts and the cached ones."""
 
     def note(self, *, output: int, steps: int, prompt: int, cached: int) -> None:
         """Add a request with `prompt` prompt tokens (`cached` of them were in the cache) and an
         answer of `output` tokens in `steps` steps."""
-        self._last.append((output, steps, prompt, cached))
-        columns = list(zip(*self._last, strict=True))
-        self._lengths = sorted(columns[0])
-        self._tokens, self._steps, self._prompt, self._cached = map(sum, columns)
+        added, left_out = (output, steps, prompt, cached), (0, 0, 0, 0)
+        if len(self._last) == WINDOW:
+            left_out = self._last.popleft()
+            self._lengths.remove(left_out[0])
+        self._last.append(added)
+        insort(self._lengths, output)
+        sums = zip(self._sums, added, left_out, strict=True)
+        self._sums = tuple([total + more - less for total, more, less in sums])
 
     def reserved(self, cap: int) -> int:
         """Tokens to reserve for an answer of at most `cap` tokens: the 95th percentile of the
@@ -225,7 +230,7 @@ class History:
         most = max(1, cap)
         if len(self._lengths) < ENOUGH:
             return most
-        return max(1.0, min(most, self._tokens / len(self._lengths)))
+        return max(1.0, min(most, self._sums[0] / len(self._lengths)))
 
     def to_come(self, done: int, cap: int, share: float) -> float:
         """Expected further tokens of an answer of at most `cap` tokens that has `done` already: by
@@ -243,12 +248,14 @@ class History:
     def a_step(self) -> float:
         """Mean tokens that a step adds to a request, including forced and accepted draft tokens; at
         least 1."""
-        return max(1.0, self._tokens / self._steps) if self._steps else 1.0
+        tokens, steps, _, _ = self._sums
+        return max(1.0, tokens / steps) if steps else 1.0
 
     @property
     def computed(self) -> float:
         """The expected share of a prompt that is not in the cache and has to be computed."""
-        return 1 - self._cached / self._prompt if len(self._last) >= ENOUGH else 1.0
+        _, _, prompt, cached = self._sums
+        return 1 - cached / prompt if len(self._last) >= ENOUGH else 1.0
 
 
 UNKNOWN_SECONDS: Final = 1.0

@@ -474,8 +474,8 @@ class Core:
         return decoding()
 
     def _score_prompts(self, plan: StepPlan, logits: Tensor) -> None:
-        """Score the tokens of prompts whose log-probabilities are wanted, as far as they have been
-        computed."""
+        """Score the tokens of prompts whose log-probabilities are wanted. A prompt is computed in
+        several steps; the last of them ends its scores."""
         row = 0
         for chunk in plan.chunks:
             row += chunk.rows

@@ -123,7 +123,7 @@ class RareRows:
                 active,
                 held.draft,
                 outcomes[at:end],
-                {number - at: unlimited[number] for number in unlimited if at <= number < end},
+                {row - at: unlimited[row] for row in range(at, end) if row in unlimited},
             )
             for (active, held), (at, end) in zip(ready, pairwise(starts), strict=True)
         ]
