@@ -91,11 +91,22 @@ class LoadedModel:
         self,
         messages: Sequence[Mapping[str, Any]],
         response_schema: str | None = None,
-        **others: Any,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        variables: Mapping[str, Any] | None = None,
+        *,
+        begins_answer: bool = True,
+        continues: bool = False,
     ) -> list[int]:
         """Return the token ids of a chat's prompt, by default up to the beginning of the
-        assistant's answer: the ids of all texts of `render_chat_texts`, which takes `others`."""
-        texts = self.render_chat_texts(messages, response_schema, **others)
+        assistant's answer: the ids of all texts of `render_chat_texts`."""
+        texts = self.render_chat_texts(
+            messages,
+            response_schema,
+            tools,
+            variables,
+            begins_answer=begins_answer,
+            continues=continues,
+        )
         return [token for text in texts for token in self.encoder.encode(text, special=False)]
 
     def render_chat_texts(

@@ -60,6 +60,10 @@ class GenerationRoutes(Immutable):
     identity: Identity
     pace: Pace = field(default_factory=Pace)
 
+    def __repr__(self) -> str:
+        """Without its configuration, which has a secret key: endpoints may be logged."""
+        return f"{type(self).__name__}({self.name!r})"
+
     @property
     def outgoing(self) -> OutgoingBlocks | None:
         """What hands requests over; None for a server that hands nothing over."""

@@ -51,7 +51,8 @@ def either(*schemas: Json, about: str = "") -> Json:
 
 
 def nullable(schema: Json) -> Json:
-    """Allow null too."""
+    """Allow null too, which counts as an absent field, beside the choices of `anyOf` if there are
+    some. A default that is no scalar is left out."""
     inner = {**schema}
     outer = {name: inner.pop(name) for name in ("description", "default") if name in inner}
     if not isinstance(outer.get("default"), bool | int | float | str):
