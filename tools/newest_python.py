@@ -127,6 +127,9 @@ def _install_torch(pip: list[str], seconds: float) -> None:
         subprocess.run(command, timeout=seconds, check=True)
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
         print(f"torch could not be installed within {seconds:.0f} s: {error}", flush=True)
+        # What has been unpacked until then would be taken for torch.
+        for half in Path(pip[0]).parents[1].glob("lib/python*/site-packages/torch*"):
+            shutil.rmtree(half)
     else:
         print(f"torch was installed in {time.monotonic() - began:.0f} s", flush=True)
 
