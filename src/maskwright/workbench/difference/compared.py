@@ -15,7 +15,8 @@ level at the base is popped, the result is the label that the level below would 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
+from functools import cache
 from typing import Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -105,11 +106,17 @@ class LevelMoves:
         self._recognizer = recognizer
         self._few_escapes = few_escapes
         self.machine = recognizer.machine
-        self._rows: dict[int, npt.NDArray[np.int32]] = {}
-        self._moves: dict[tuple[int, int], Moves] = {}
-        self._handed: dict[tuple[Hashable, int], Moves] = {}
+        self.moves: Callable[[int, int], Moves] = cache(self._moves)
+        """The outcomes at a leaf state over one context."""
+        self.handed: Callable[[Hashable, int], Moves] = cache(self._handed)
+        """The outcomes where a level has been popped with a label, and the byte has yet to be read
+        on the level of a context."""
+        self.row: Callable[[int], npt.NDArray[np.int32]] = cache(self._row)
+        """int32 [256]: the next state within a leaf by byte, DEAD where there is none."""
+        self.reaches: Callable[[int], dict[int, bytes]] = cache(self._reaches)
+        """The states of a leaf, one of each kind, from which it can be left, with bytes that lead
+        there. States are of one kind that have one label and go on with the same bytes."""
         self._numbers: dict[Outcome, int] = {None: 0}
-        self._reaches: dict[int, dict[int, bytes]] = {}
         self.outcomes: list[Outcome] = [None]
         """By number; equal outcomes have one number."""
         self.depends_on_text = False
@@ -121,23 +128,9 @@ class LevelMoves:
         leaf, node = start.leaf, start.node
         return Standing(leaf, tuple(reversed(self.machine.stack(node))))
 
-    def moves(self, leaf: int, context: int) -> Moves:
-        """The outcomes at a leaf state over one context."""
-        known = self._moves.get((leaf, context))
-        if known is None:
-            with self._recognizer:
-                known = self._moves[leaf, context] = self._find_moves(leaf, context)
-        return known
-
-    def handed(self, label: Hashable, context: int) -> Moves:
-        """The outcomes where a level has been popped with `label`, and the byte has yet to be read
-        on the level of `context`."""
-        known = self._handed.get((label, context))
-        if known is None:
-            with self._recognizer:
-                left = self._leave(label, (context,))
-                known = self._handed[label, context] = self._after_leaving(left)
-        return known
+    def _handed(self, label: Hashable, context: int) -> Moves:
+        with self._recognizer:
+            return self._after_leaving(self._leave(label, (context,)))
 
     def lifted(self, outcome: Outcome, below: Stack, byte: int) -> Outcome:
         """The outcome of `byte` where the contexts `below` stand under the level that has
@@ -145,20 +138,16 @@ class LevelMoves:
         with self._recognizer:
             return self._lifted(outcome, below, byte)
 
-    def row(self, leaf: int) -> npt.NDArray[np.int32]:
-        """int32 [256]: the next state within the leaf by byte, DEAD where there is none."""
-        known = self._rows.get(leaf)
-        if known is None:
-            spend(CHEAP)
-            known = np.full(256, DEAD, np.int32)
-            leaves = self.machine.leaves
-            if leaf != DEAD and not leaves.rows.eager[leaf]:
-                digits = self._digits(leaves.keys[leaf])
-                for byte, target in leaves.next_states(leaf).items():
-                    if digits is None or byte in digits:
-                        known[byte] = target
-            self._rows[leaf] = known
-        return known
+    def _row(self, leaf: int) -> npt.NDArray[np.int32]:
+        spend(CHEAP)
+        row = np.full(256, DEAD, np.int32)
+        leaves = self.machine.leaves
+        if leaf != DEAD and not leaves.rows.eager[leaf]:
+            digits = self._digits(leaves.keys[leaf])
+            for byte, target in leaves.next_states(leaf).items():
+                if digits is None or byte in digits:
+                    row[byte] = target
+        return row
 
     def _digits(self, key: Key) -> bytes | None:
         """The digits of an escape that are followed: only control characters', which have no
@@ -170,55 +159,48 @@ class LevelMoves:
             return b""
         return _CONTROL_DIGITS.get(left)
 
-    def reaches(self, leaf: int) -> dict[int, bytes]:
-        """The states of a leaf, one of each kind, from which it can be left, with bytes that lead
-        there. States are of one kind that have one label and go on with the same bytes."""
-        known = self._reaches.get(leaf)
-        if known is None:
-            with self._recognizer:
-                known = self._reaches[leaf] = self._find_reaches(leaf)
-        return known
+    def _reaches(self, leaf: int) -> dict[int, bytes]:
+        with self._recognizer:
+            arrays = self.machine.leaves
+            paths = {leaf: b""}
+            kinds: set[tuple[Hashable, bytes, int, int]] = set()
+            found: dict[int, bytes] = {}
+            waiting = deque([leaf])
+            while waiting:
+                state = waiting.popleft()
+                row = self.row(state)
+                if self._few_escapes and _controls_are_alike(arrays.keys[state]):
+                    row = row.copy()
+                    row[_LETTER_U] = DEAD
+                label = arrays.label_of(state)
+                gates = int(arrays.rows.gate_low[state]), int(arrays.rows.gate_high[state])
+                kind = (label, (row != DEAD).tobytes(), *gates)
+                if label is not None and kind not in kinds:
+                    kinds.add(kind)
+                    found[state] = paths[state]
+                targets, firsts = np.unique(row[PLAIN_FIRST], return_index=True)
+                for target, first in zip(targets.tolist(), firsts.tolist(), strict=True):
+                    if target != DEAD and target not in paths:
+                        paths[target] = paths[state] + bytes([int(PLAIN_FIRST[first])])
+                        waiting.append(target)
+            return found
 
-    def _find_reaches(self, leaf: int) -> dict[int, bytes]:
-        arrays = self.machine.leaves
-        paths = {leaf: b""}
-        kinds: set[tuple[Hashable, bytes, int, int]] = set()
-        found: dict[int, bytes] = {}
-        waiting = deque([leaf])
-        while waiting:
-            state = waiting.popleft()
-            row = self.row(state)
-            if self._few_escapes and _controls_are_alike(arrays.keys[state]):
-                row = row.copy()
-                row[_LETTER_U] = DEAD
-            label = arrays.label_of(state)
-            gates = int(arrays.rows.gate_low[state]), int(arrays.rows.gate_high[state])
-            kind = (label, (row != DEAD).tobytes(), *gates)
-            if label is not None and kind not in kinds:
-                kinds.add(kind)
-                found[state] = paths[state]
-            targets, firsts = np.unique(row[PLAIN_FIRST], return_index=True)
-            for target, first in zip(targets.tolist(), firsts.tolist(), strict=True):
-                if target != DEAD and target not in paths:
-                    paths[target] = paths[state] + bytes([int(PLAIN_FIRST[first])])
-                    waiting.append(target)
-        return found
-
-    def _find_moves(self, leaf: int, context: int) -> Moves:
-        if context == DONE:
-            moves = np.zeros(END + 1, np.int32)
-            moves[END] = self._number(ENDED)
+    def _moves(self, leaf: int, context: int) -> Moves:
+        with self._recognizer:
+            if context == DONE:
+                moves = np.zeros(END + 1, np.int32)
+                moves[END] = self._number(ENDED)
+                return moves
+            row = self.row(leaf)
+            label = self._label(leaf)
+            left = None if label is None else self._leave(label, (context,))
+            moves = self._after_leaving(left).copy()
+            for target in np.unique(row).tolist():
+                if target != DEAD and self.machine.gate_open(target, context):
+                    moves[:END][row == target] = self._number(
+                        self._settled(Standing(target, (context,)))
+                    )
             return moves
-        row = self.row(leaf)
-        label = self._label(leaf)
-        left = None if label is None else self._leave(label, (context,))
-        moves = self._after_leaving(left).copy()
-        for target in np.unique(row).tolist():
-            if target != DEAD and self.machine.gate_open(target, context):
-                moves[:END][row == target] = self._number(
-                    self._settled(Standing(target, (context,)))
-                )
-        return moves
 
     def _after_leaving(self, left: Outcome) -> Moves:
         """The outcomes of a byte that is read after a leaf was left."""
