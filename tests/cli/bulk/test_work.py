@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from maskwright.cli.bulk.given_work import PromptTemplate, extraction_of
+from maskwright.cli.bulk.work import PromptTemplate, extraction_of
 from maskwright.errors import InputError
 
 TOOLS = [{"name": "now", "input_schema": {"type": "object", "additionalProperties": False}}]
