@@ -22,8 +22,9 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from difflib import SequenceMatcher, get_close_matches
 from functools import partial
 from inspect import get_annotations
 from pathlib import Path
@@ -41,7 +42,6 @@ from typing import (
     get_origin,
 )
 
-from maskwright.cli.input.spelling import nearest
 from maskwright.cli.output.appearance import Appearance, choose
 from maskwright.errors import InputError
 from maskwright.settings import Argument, Option, description_of, option
@@ -163,6 +163,20 @@ class _Formatter(argparse.HelpFormatter):
         )
 
 
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word that is most like `word`; None if none is like it. A word that begins with
+    `word` comes first, then one with the same letters: they are often exchanged."""
+    words = [*known]
+    begun = [each for each in words if each.startswith(word)]
+    if begun:
+        return begun[0]
+
+    def likeness(each: str) -> tuple[bool, float]:
+        return sorted(each) == sorted(word), SequenceMatcher(None, each, word).ratio()
+
+    return max(get_close_matches(word, words, n=3), key=likeness, default=None)
+
+
 def read_options(options: type[Options], parser: CommandParser, given: list[str]) -> Options:
     """Parse the arguments that a class declares into an object of it. Ends the program after help,
     and with exit code 2 after a mistake in an option. Raises InputError for a mistake elsewhere, or
@@ -279,9 +293,6 @@ def _file_values(
     file = values.get("config", os.environ.get(f"{VARIABLE_PREFIX}CONFIG"))
     if not file:
         return {}
-    # Only here, because most runs have no such file.
-    from maskwright.cli.input.settings_file import read_settings  # noqa: PLC0415
-
     known = {each.setting: each for each in parameters if each.name != "config"}
     found: dict[str, Any] = {}
     for name, value, place in read_settings(file, known):
@@ -293,6 +304,44 @@ def _file_values(
         except argparse.ArgumentTypeError as error:
             raise InputError(f"{place}: {name}: {error}", param=parameter.name) from None
     return found
+
+
+def read_settings(path: str, known: Iterable[str]) -> list[tuple[str, object, str]]:
+    """Read a TOML file whose keys are among `known`: the name of each, its value, and its place,
+    `FILE:LINE`. Raises InputError for a file that can't be read and for another key, with its place
+    and the name that is like it."""
+    # Only here, because most runs have no such file.
+    import tomllib  # noqa: PLC0415
+
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"can't read {path}: {error.strerror}", param="config") from None
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path} is no UTF-8: byte {error.start} is wrong", param="config"
+        ) from None
+    try:
+        table = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path}: {error}", param="config") from None
+    names = list(known)
+    entries: list[tuple[str, object, str]] = []
+    for name, value in table.items():
+        place = f"{path}:{_line(text, name)}"
+        if name not in names:
+            near = nearest(name.replace("_", "-"), names)
+            hint = f"did you mean {near}?" if near else "--help lists the settings"
+            raise InputError(f"{place}: there is no setting {name}; {hint}", param="config")
+        entries.append((name, value, place))
+    return entries
+
+
+def _line(text: str, name: str) -> int:
+    """The line of a key: `name = …`, `"name" = …` or `[name]`. The parser doesn't say."""
+    key = rf"[\"']?{re.escape(name)}[\"']?"
+    found = re.search(rf"^[ \t]*(?:\[[ \t]*)?{key}[ \t]*[=\].]", text, re.MULTILINE)
+    return 1 if found is None else text.count("\n", 0, found.start()) + 1
 
 
 def _value_elsewhere(

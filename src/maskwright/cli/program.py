@@ -22,8 +22,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
-from maskwright.cli.arguments import WIDEST, CommandParser, read_options
-from maskwright.cli.input.spelling import nearest
+from maskwright.cli.arguments import WIDEST, CommandParser, nearest, read_options
 from maskwright.cli.output.appearance import shown_json
 from maskwright.cli.output.progress import loading
 from maskwright.cli.process.environment import prepare_environment

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.cli.input.spelling import nearest
+from maskwright.cli.arguments import nearest
 
 FLAGS = ("--port", "--tpot", "--kv-bytes", "--kv-disk", "--kv-disk-bytes", "--name")
 
