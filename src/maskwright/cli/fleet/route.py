@@ -7,9 +7,11 @@ requests and streams go on at another one. docs/scale.md describes it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from maskwright.cli.arguments import Configurable
 from maskwright.cli.options import RoutePolicyName
+from maskwright.errors import InputError
 from maskwright.server.config import (
     body_bytes_option,
     drain_seconds_option,
@@ -18,6 +20,9 @@ from maskwright.server.config import (
     port_option,
 )
 from maskwright.settings import option
+
+if TYPE_CHECKING:
+    from maskwright.dist.routing.replica_state import Role
 
 
 @dataclass(frozen=True)
@@ -68,3 +73,21 @@ class RouteOptions(Configurable):
     )
     drain_seconds: float = drain_seconds_option()
     keep_alive_seconds: float = keep_alive_seconds_option()
+
+
+def roles_of(replicas: int, prefill: int, decode: int) -> list[Role]:
+    """Return the roles of the replicas that are asked for. Raises InputError."""
+    if (prefill > 0) != (decode > 0):
+        raise InputError(
+            "--prefill and --decode need each other: one side computes prompts, the other answers",
+            param="prefill" if prefill else "decode",
+        )
+    split = prefill + decode
+    if 1 < replicas < split:
+        raise InputError(
+            f"--replicas is {replicas}, but --prefill and --decode are {split} together",
+            param="replicas",
+        )
+    rest = replicas - split if replicas > 1 or not split else 0
+    counts: dict[Role, int] = {"prefill": prefill, "decode": decode, "both": rest}
+    return [role for role, count in counts.items() for _ in range(count)]

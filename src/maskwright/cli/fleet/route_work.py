@@ -12,8 +12,7 @@ from collections import Counter
 from pathlib import Path
 from typing import Any, Final, cast, get_args
 
-from maskwright.cli.fleet.replica import roles_of
-from maskwright.cli.fleet.route import RouteOptions
+from maskwright.cli.fleet.route import RouteOptions, roles_of
 from maskwright.cli.input.table_file import known, one_of, read_table
 from maskwright.cli.process.draining import DrainingServer, http_config
 from maskwright.cli.process.listening import listen

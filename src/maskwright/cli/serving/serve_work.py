@@ -9,7 +9,7 @@ import sys
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from maskwright.cli.fleet.replica import roles_of
+from maskwright.cli.fleet.route import roles_of
 from maskwright.cli.output.progress import loading
 from maskwright.cli.process.listening import listen, tls_files
 from maskwright.cli.serving.serve import ServeOptions, check_replicated, replica_options

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from maskwright.cli.fleet.replica import roles_of
+from maskwright.cli.fleet.route import roles_of
 from maskwright.errors import InputError
 
 
