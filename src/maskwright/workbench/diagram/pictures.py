@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from io import StringIO
-from typing import Any, Final
+from typing import Final
 
 import railroad
 from railroad import DiagramItem, End, Sequence, Start
@@ -36,7 +36,7 @@ from maskwright.workbench.diagram.grammar_tracks import (
     reached,
     regular_track,
 )
-from maskwright.workbench.diagram.schema_tracks import ROOT, references, resolved, schema_tracks
+from maskwright.workbench.diagram.schema_tracks import references, schema_tracks
 from maskwright.workbench.diagram.tracks import MARGIN, Track, anchor
 
 railroad.INTERNAL_ALIGNMENT = "left"
@@ -76,12 +76,7 @@ def rule_graph(document: Document, start: str) -> Chart:
 
 def definition_graph(schema: Json) -> Chart:
     """Which schema of a document refers to which, from the root on."""
-    uses: dict[str, list[str]] = {}
-    waiting = [ROOT]
-    for reference in waiting:
-        found: Any = resolved(schema, reference)
-        uses[reference] = [r for r in references(found) if resolved(schema, r) is not None]
-        waiting += [r for r in dict.fromkeys(uses[reference]) if r not in waiting]
+    uses = references(schema)
     return Chart([ChartNode(visible(name), "name") for name in uses], _edges(uses))
 
 

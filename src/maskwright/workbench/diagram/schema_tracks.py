@@ -43,29 +43,34 @@ _SIGNS: Final = {"minimum": "≥", "exclusiveMinimum": ">", "maximum": "≤", "e
 def schema_tracks(schema: Json) -> dict[str, Track]:
     """A diagram for the root, `#`, and one for each schema within the document that is referred to,
     by the pointer of the reference."""
-    found: dict[str, Track] = {}
+    return {reference: _track(resolved(schema, reference)) for reference in references(schema)}
+
+
+def references(schema: Json) -> dict[str, list[str]]:
+    """The references to which the root leads, itself first, each with those that stand in what it
+    refers to."""
+    found: dict[str, list[str]] = {}
     waiting = [ROOT]
     for reference in waiting:
-        found[reference] = _track(resolved(schema, reference))
-        for other in references(resolved(schema, reference)):
-            if other not in waiting and resolved(schema, other) is not None:
-                waiting.append(other)
+        inner = _references_in(resolved(schema, reference))
+        found[reference] = [each for each in inner if resolved(schema, each) is not None]
+        waiting += [each for each in dict.fromkeys(found[reference]) if each not in waiting]
     return found
 
 
-def references(schema: Any) -> Iterator[str]:
+def _references_in(schema: Any) -> Iterator[str]:
     """The references to schemas within the document, in the order in which they stand; those in
     definitions only where something leads there."""
     if isinstance(schema, list):
         for each in schema:
-            yield from references(each)
+            yield from _references_in(each)
     if isinstance(schema, dict):
         reference = schema.get("$ref")
         if isinstance(reference, str) and reference.startswith(ROOT):
             yield reference
         for keyword, value in schema.items():
             if keyword not in ("$defs", "definitions", "enum", "const", "default", "examples"):
-                yield from references(value)
+                yield from _references_in(value)
 
 
 def resolved(schema: Any, reference: str) -> Any:
