@@ -25,7 +25,6 @@ from functools import partial
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Final, NamedTuple, TypeAlias
@@ -400,19 +399,10 @@ def run(options: BenchOptions) -> int:
 
 def _samples(shape: Shape, count: int, seed: int) -> list[bytes]:
     """Random texts as `maskwright sample` writes them."""
-    grammar = compile_shape(
-        shape,
-        byte_vocabulary(),
-        whitespace="spaced",
-        escapes="needed",
-        integers="digits",
-        numbers="plain",
-    )
-    limit = grammar.min_tokens + LONGER
-    texts = islice(samples.random_texts(grammar, limit, seed), count)
-    if not isinstance(shape, SchemaArgument):
-        return [*texts]
-    return [samples.plain_json(text.decode()).encode() for text in texts]
+    grammar = compile_shape(shape, byte_vocabulary(), **samples.PLAINLY)
+    texts = samples.texts(grammar, "random", count, seed, grammar.min_tokens + LONGER)
+    plain = samples.plain_json if isinstance(shape, SchemaArgument) else str
+    return [plain(text).encode() for text in texts]
 
 
 def engine_data(times: EngineTimes) -> dict[str, Any]:

@@ -252,11 +252,11 @@ def dialect_of(argument: str) -> Dialect | None:
     return SUFFIXES.get(Path(argument[-255:]).suffix)
 
 
-def read_grammar_argument(argument: str, dialect: Dialect | None) -> GrammarArgument:
+def read_grammar_argument(argument: str, dialect: Dialect) -> GrammarArgument:
     """A grammar: the argument itself if it has a colon and no file has its name, else from a file,
     or one that ships unless it is to be in another dialect than Lark."""
-    source = _source(argument, dialect or "lark")
-    return GrammarArgument(source.text, dialect or "auto", source.name)
+    source = _source(argument, dialect)
+    return GrammarArgument(source.text, dialect, source.name)
 
 
 def _source(argument: str, kind: Kind) -> _GivenText:

@@ -54,28 +54,26 @@ def run(options: ConvertOptions) -> None:
     given = dialect_of(options.shape) if options.kind == "auto" else None
     if options.dialect != "auto":
         given = _dialect(options.dialect, "dialect")
-    if given is not None:
-        written = read_grammar_argument(options.shape, given)
-        with located(written), progress("converting"):
-            lowered = read_grammar(written.text, given, start=options.start).lowered
-    else:
+    if given is None:
         wanted = read_shape(options.shape, options.kind)
-        with located(wanted), progress("converting"):
-            match wanted:
-                case SchemaArgument(schema=schema):
-                    rules, lost = schema_rules(
-                        schema,
-                        whitespace=options.whitespace,
-                        digits=options.integers == "digits",
-                        closed=options.closed,
-                        approximate=options.approximate,
-                    )
-                    lowered = _lowered(rules)
-                case GrammarArgument(text=text, dialect=own):
-                    known = None if own == "auto" else own
-                    lowered = read_grammar(text, known, start=options.start).lowered
-                case RegexArgument(pattern=pattern):
-                    lowered = _lowered(Rules("start", {"start": Terminal(full_match(pattern))}))
+    else:
+        wanted = read_grammar_argument(options.shape, given)
+    with located(wanted), progress("converting"):
+        match wanted:
+            case SchemaArgument(schema=schema):
+                rules, lost = schema_rules(
+                    schema,
+                    whitespace=options.whitespace,
+                    digits=options.integers == "digits",
+                    closed=options.closed,
+                    approximate=options.approximate,
+                )
+                lowered = _lowered(rules)
+            case GrammarArgument(text=text, dialect=own):
+                known = None if own == "auto" else own
+                lowered = read_grammar(text, known, start=options.start).lowered
+            case RegexArgument(pattern=pattern):
+                lowered = _lowered(Rules("start", {"start": Terminal(full_match(pattern))}))
     grammar = write_grammar(lowered, target)
     if options.as_json:
         rows = [loss._asdict() for loss in lost]

@@ -32,10 +32,7 @@ def run(options: DiffOptions) -> int:
     first, second = (each.grammar for each in opened)
     with progress("comparing the shapes"):
         found = compare(first, second, most_pairs=options.pairs, seconds=options.seconds)
-    if options.as_json:
-        print(shown_json(_data(found)))
-    else:
-        print("\n".join(_lines(found)))
+    print(shown_json(_data(found)) if options.as_json else "\n".join(_lines(found)))
     return _EXIT_CODES[found.equal]
 
 

@@ -40,12 +40,7 @@ from maskwright.workbench.sample import covering, samples
 
 def run(options: SampleOptions) -> int:
     wanted = read_shape(options.shape, options.kind)
-    written = {
-        "whitespace": options.whitespace,
-        "escapes": "needed",
-        "integers": "digits",
-        "numbers": "plain",
-    }
+    written = {**samples.PLAINLY, "whitespace": options.whitespace}
     grammar = compile_shape(wanted, byte_vocabulary(), **written)
     most = grammar.min_tokens + samples.SHORT if options.limit is None else options.limit
     try:

@@ -8,7 +8,7 @@ import random
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice
 from operator import mul
 from typing import Any, Final, NamedTuple
@@ -31,6 +31,14 @@ LEAVING: Final = 0.4
 QUOTE: Final = 0x22
 BACKSLASH: Final = 0x5C
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+
+PLAINLY: Final[Mapping[str, str]] = {
+    "whitespace": "spaced",
+    "escapes": "needed",
+    "integers": "digits",
+    "numbers": "plain",
+}
+"""How JSON is written in texts of a schema: options of `compile_json_schema`."""
 
 Chooser = Callable[[Matcher, Sequence[int]], int]
 """Chooses one of the bytes that may come next; `END` is among them where the text may end."""
