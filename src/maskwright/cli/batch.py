@@ -23,15 +23,15 @@ from typing import Final
 import httpx
 
 from maskwright.cli.asking import BatchOptions, sampling_fields
-from maskwright.cli.bulk.given_work import (
+from maskwright.cli.bulk.run import BatchRun, Prices, ask_server, report_row, report_text
+from maskwright.cli.bulk.sources import format_of, require_pyarrow, table_rows, write_parquet
+from maskwright.cli.bulk.work import (
     PromptTemplate,
+    RecordWork,
     extraction_of,
     journals_of,
     template_of,
 )
-from maskwright.cli.bulk.run import BatchRun, Prices, ask_server, report_row, report_text
-from maskwright.cli.bulk.sources import format_of, require_pyarrow, table_rows, write_parquet
-from maskwright.cli.bulk.work import RecordWork
 from maskwright.cli.options import cache_folder
 from maskwright.cli.process.reaching import ClientArguments, client_arguments
 from maskwright.errors import AddressError, InputError
