@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from maskwright.mask import compile_regex
 from maskwright.vocab import Vocabulary
-from maskwright.workbench.tokens import allowed_tokens, token_text, traced
+from maskwright.workbench.reading import read_text
+from maskwright.workbench.tokens import token_text, tokens_of, traced
 
 TOKENS = [b"a", b"b", b"ab", b"abc", b"\xc3", b"\xa9", b""]
 
@@ -10,9 +11,9 @@ TOKENS = [b"a", b"b", b"ab", b"abc", b"\xc3", b"\xa9", b""]
 def test_the_tokens_that_may_follow() -> None:
     vocabulary = Vocabulary(TOKENS, eos=6)
     grammar = compile_regex("a(bc|b)?é?", vocabulary)
-    assert allowed_tokens(grammar, b"") == ([0, 2, 3], ["a", "ab", "abc"], 7)
-    assert allowed_tokens(grammar, b"ab").texts == ["\\xc3", "<end>"]
-    assert allowed_tokens(grammar, b"ab\xc3").ids == [5]
+    assert tokens_of(read_text(grammar, b"").matcher) == ([0, 2, 3], ["a", "ab", "abc"], 7)
+    assert tokens_of(read_text(grammar, b"ab").matcher).texts == ["\\xc3", "<end>"]
+    assert tokens_of(read_text(grammar, b"ab\xc3").matcher).ids == [5]
 
 
 def test_tokens_as_text() -> None:

@@ -27,19 +27,9 @@ class AllowedTokens(NamedTuple):
         return {"count": len(self.ids), "of": self.size, "ids": ids, "texts": texts}
 
 
-def allowed_tokens(grammar: Grammar, text: bytes) -> AllowedTokens:
-    """The tokens that may follow `text`, which must be the beginning of a text of the grammar.
-
-    Raises `UnspellableError` where no token of the vocabulary can follow.
-    """
-    matcher = grammar.matcher()
-    taken = matcher.accept_bytes(text)
-    assert taken == len(text), "the text is no prefix"
-    return tokens_of(matcher)
-
-
 def tokens_of(matcher: Matcher) -> AllowedTokens:
-    """The tokens that may follow the text of a matcher."""
+    """The tokens that may follow the text of a matcher. Raises `UnspellableError` where no token of
+    the vocabulary can."""
     vocabulary = matcher.recognizer.vocabulary
     row = np.zeros(vocabulary.words, np.int32)
     matcher.fill_mask(row)

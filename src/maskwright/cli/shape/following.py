@@ -23,7 +23,7 @@ from maskwright.errors import InputError
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.workbench.explanation import Data, following_data, reading_data
 from maskwright.workbench.reading import TextReading, Verdict, read_text
-from maskwright.workbench.tokens import AllowedTokens, allowed_tokens
+from maskwright.workbench.tokens import AllowedTokens, tokens_of
 
 MOST_TOKENS = 24
 """Tokens that are shown."""
@@ -48,7 +48,7 @@ def run(options: NextOptions) -> int:
         from maskwright.cli.input.vocabulary import read_vocabulary  # noqa: PLC0415 - for tokens
 
         grammar = compile_shape(opened.shape, read_vocabulary(model), property_order=order)
-        tokens = allowed_tokens(grammar, text)
+        tokens = tokens_of(read_text(grammar, text).matcher)
     likely: Data = {}
     if options.probabilities and is_prefix:
         likely = _likely(opened, model, text, options.prompt or "", order)
