@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import pickle
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from itertools import islice
 from typing import Any, Final, NamedTuple
 
@@ -23,7 +23,6 @@ from maskwright.errors import LimitError, TooLongError
 from maskwright.grammar.regular.shortest import shortest
 from maskwright.grammar.regular.terms import Regular
 from maskwright.grammar.rules.tree import JsonValue, SpecialToken
-from maskwright.grammar.schema.tree import Report
 from maskwright.immutable import Immutable
 from maskwright.limits import DEFAULT_LIMITS, Work
 from maskwright.mask import Grammar, Matcher
@@ -32,7 +31,7 @@ from maskwright.workbench.continuations import in_words, nearest_texts
 from maskwright.workbench.place import ReadTerminal, RuleStacks, context_stack
 from maskwright.workbench.pointer import entry_pointer, position_of
 from maskwright.workbench.reading import TextReading, Verdict, read_text
-from maskwright.workbench.reasons import Reason, ReasonSearch
+from maskwright.workbench.reasons import ReasonSearch
 from maskwright.workbench.schema.variants import Variants
 from maskwright.workbench.tokens import tokens_of
 
@@ -64,13 +63,6 @@ def shape_data(
         "milliseconds": round(milliseconds, 3),
         "findings": findings,
     }
-
-
-def reasons_data(reasons: Iterable[Reason], report: Report) -> list[Data]:
-    """Reasons why a text isn't allowed, and of those that allow less than the schema says, a
-    `note` of what they leave out; `report` is the grammar's."""
-    notes = {entry_pointer(entry): entry.note for entry in report.narrowed}
-    return [{**each._asdict(), "note": notes.get(each.pointer or "", "")} for each in reasons]
 
 
 def reading_data(reading: TextReading) -> Data:
@@ -247,8 +239,12 @@ def add_why(
     if variants is not None and not reading.may_end:
         text, accepted = reading.text[reading.start :], reading.accepted - reading.start
         search = ReasonSearch(variants, text, accepted, grammar.vocabulary)
-        reasons = search.find(reading.place.schemas or ("",))
-        found["reasons"] = reasons_data(reasons, grammar.report)
+        # Of a reason that allows less than the schema says, the note is what it leaves out.
+        notes = {entry_pointer(entry): entry.note for entry in grammar.report.narrowed}
+        found["reasons"] = [
+            {**each._asdict(), "note": notes.get(each.pointer or "", "")}
+            for each in search.find(reading.place.schemas or ("",))
+        ]
         found["reasons_complete"] = search.is_complete
     if with_nearest:
         fault = len(reading.text[: reading.accepted].decode(errors="ignore"))

@@ -189,7 +189,8 @@ class RuleStacks:
             if number == BELOW:
                 number = next(frames, OUTERMOST)
             waiting = self._sets.closure(number).waiting.get(rule, [])
-            here = min(waiting, key=_node_and_text, default=None)
+            # An order that doesn't change from run to run.
+            here = min(waiting, key=lambda each: (each.node, repr(each)), default=None)
         return rules
 
     def _written(self, names: list[str]) -> tuple[str, ...]:
@@ -199,11 +200,6 @@ class RuleStacks:
         start = around.removesuffix("-all")
         names = [start if name == around else name for name in names]
         return tuple(names[1:] if names[:2] == [start, start] else names)
-
-
-def _node_and_text(position: RulePosition) -> tuple[int, str]:
-    """An order of positions that doesn't change from run to run."""
-    return position.node, repr(position)
 
 
 def rule_owners(network: RuleNetwork) -> Mapping[int, frozenset[int]]:

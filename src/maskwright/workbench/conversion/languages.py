@@ -50,7 +50,10 @@ def spelled_language(term: Regular) -> Regular | None:
         case r.Chars(ranges=ranges):
             return spelled_characters(ranges)
         case r.Words(table=table, low=low, high=high, depth=depth):
-            return _spelled_words([word[depth:] for word in table.strings[low:high]])
+            texts = [word[depth:] for word in table.strings[low:high]]
+            escaped = [text for text in texts if _needs_escapes(text)]
+            plain = r.words([text for text in texts if not _needs_escapes(text)])
+            return r.alt(plain, *map(spelled_text, escaped))
         case r.Repeat(body=body, least=least, most=most):
             inner = spelled_language(body)
             return None if inner is None else r.repeat(inner, least, most)
@@ -64,11 +67,6 @@ def spelled_language(term: Regular) -> Regular | None:
             return spelled_language(language)
         case _:
             return None
-
-
-def _spelled_words(texts: list[str]) -> Regular:
-    plain = [text for text in texts if not _needs_escapes(text)]
-    return r.alt(r.words(plain), *(spelled_text(text) for text in texts if _needs_escapes(text)))
 
 
 def _needs_escapes(text: str) -> bool:

@@ -531,10 +531,7 @@ class _Differences:
     @property
     def is_over(self) -> bool:
         """Whether each side has a text of its own, or is known to have none."""
-        return all(self._is_decided(side) for side in (0, 1))
-
-    def _is_decided(self, side: int) -> bool:
-        return self.found[side] is not None or side in self._without
+        return all(self.found[side] is not None or side in self._without for side in (0, 1))
 
     def compare_parts(self) -> None:
         """Compare two schemas whose instances are written in one way. Raises `LimitError`."""

@@ -54,8 +54,16 @@ class _Derivations:
     def __init__(self, rules: Rules) -> None:
         self._rules = rules
         self._shortest: dict[str, str] = {}
-        """The shortest text of each rule that has one."""
-        self._find_shortest()
+        """The shortest text of each rule that has one: the least fixed point, since a rule's text
+        becomes shorter until none does."""
+        before: dict[str, str] | None = None
+        while before != self._shortest:
+            before = dict(self._shortest)
+            for name, body in rules.rules.items():
+                texts = self._shortest.get(name), self._short(body)
+                known = [text for text in texts if text is not None]
+                if known:
+                    self._shortest[name] = min(known, key=len)
 
     def texts(self) -> dict[str, list[str]]:
         """Texts that use every alternative of the rules that the start rule can reach, each with
@@ -69,25 +77,14 @@ class _Derivations:
 
     # Shortest texts
 
-    def _find_shortest(self) -> None:
-        """The least fixed point: a rule's text becomes shorter until none does."""
-        changed = True
-        while changed:
-            changed = False
-            for name, body in self._rules.rules.items():
-                text = self._short(body)
-                known = self._shortest.get(name)
-                if text is not None and (known is None or len(text) < len(known)):
-                    self._shortest[name] = text
-                    changed = True
-
     def _short(self, expression: Expression) -> str | None:
         """The shortest text of an expression that is known so far; None if none is."""
         match expression:
             case Terminal(language=language):
                 return shortest(language)
             case JsonValue():
-                return _value_text(expression)
+                grammar = compile_rules(Rules("value", {"value": expression}), byte_vocabulary())
+                return shortest_text(grammar).decode()
             case Ref(name=name):
                 return self._shortest.get(name)
             case Concat(parts=parts):
@@ -132,7 +129,10 @@ class _Derivations:
         something beside it has no text."""
         match expression:
             case Concat(parts=parts):
-                yield from self._between(parts)
+                shorts = [self._short(part) for part in parts]
+                for at, part in enumerate(parts if None not in shorts else ()):
+                    before, after = shorts[:at], shorts[at + 1 :]
+                    yield part, "".join(filter(None, before)), "".join(filter(None, after))
             case Choice(options=options):
                 yield from ((option, "", "") for option in options)
             case Repeat(body=body, least=least, most=most):
@@ -143,16 +143,6 @@ class _Derivations:
                 yield body, "", ""
             case _:
                 return
-
-    def _between(self, parts: Sequence[Expression]) -> Iterator[tuple[Expression, str, str]]:
-        """Each part with the shortest texts of the parts before and after it; none if a part has no
-        text."""
-        shorts = [self._short(part) for part in parts]
-        if None in shorts:
-            return
-        for at, part in enumerate(parts):
-            before, after = shorts[:at], shorts[at + 1 :]
-            yield part, "".join(filter(None, before)), "".join(filter(None, after))
 
     # From the start rule
 
@@ -451,9 +441,3 @@ def covered_rules(rules: Rules) -> Covered:
         texts = _Derivations(rules).texts()
     rows = tuple((text, tuple(alternatives)) for text, alternatives in texts.items())
     return Covered(rows, (), sum(map(len, texts.values())))
-
-
-def _value_text(value: JsonValue) -> str:
-    """The shortest text of a JSON value that stands in a grammar."""
-    grammar = compile_rules(Rules("value", {"value": value}), byte_vocabulary())
-    return shortest_text(grammar).decode()
