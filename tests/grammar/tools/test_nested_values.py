@@ -15,8 +15,7 @@ from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.shape.shape import Conjunction, Shape
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.grammar.tags.rules import choice, series
-from maskwright.grammar.tools.members import DeclaredMembers
-from maskwright.grammar.tools.nested_values import NestedValues
+from maskwright.grammar.tools.members import DeclaredMembers, NestedValues
 from tests.grammar.spelling import Reader
 
 

@@ -12,14 +12,14 @@ from maskwright.grammar.rules.tree import Expression, JsonValue
 from maskwright.grammar.schema.parse import ParseOptions, parse_schema
 from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.shapes import Shapes
-from maskwright.grammar.tools.arguments import Parameters, object_schema
+from maskwright.grammar.tools.arguments import Parameters
 from maskwright.grammar.tools.formats import (
     ParameterStyle,
     parameter_style,
     tool_format,
     tool_format_names,
 )
-from maskwright.grammar.tools.members import DeclaredMembers
+from maskwright.grammar.tools.members import DeclaredMembers, object_schema
 from maskwright.grammar.tools.python_arguments import PythonArguments
 from maskwright.grammar.tools.rules import Reasoning, ToolRules
 from maskwright.grammar.tools.tools import Tool, ToolChoice, parse_tool_choice, parse_tools

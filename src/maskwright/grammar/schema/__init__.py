@@ -23,7 +23,7 @@ To add a keyword:
    `ArrayShape` or `ObjectShape` in `grammar/shape/shape.py`; then `automaton/value/progress.py`
    reads it, `automaton/satisfy/` and `automaton/finish/` count with it,
    `automaton/json/dominated.py` and `distinguish.py` compare it, and
-   `grammar/tools/nested_values.py` and `members.py` obey or refuse it.
+   `grammar/tools/members.py` obeys or refuses it.
 4. A class that holds schemas also goes into `mask/compile/constructs.py`, so that errors name the
    schema of a value, and an assertion that closes objects into `grammar/shape/closed.py`.
 5. Show it to people: `workbench/diagram/schema_tracks.py` draws it,

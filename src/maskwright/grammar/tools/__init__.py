@@ -13,8 +13,7 @@ in `tests/server/test_tool_style.py`. What no template can say is a new field of
 - `cohere_values`: The rules of arguments in Cohere's notation.
 - `custom_input`: The input of a custom tool, as each format writes it.
 - `formats`: Reads and checks the files in `tool_formats/`; the styles of structural tags.
-- `members`: Objects in formats that write declared members only.
-- `nested_values`: The rules of lists and objects within each other.
+- `members`: Values in formats that write declared members only, within each other.
 - `python_arguments`: Python's literals, and the rules of a tool's arguments as keyword arguments.
 - `rules`: The rules of an answer that may or must call tools.
 - `tools`: Reads the tools of a request, and which of them may be called.

@@ -28,7 +28,7 @@ from maskwright.grammar.shape.shape import Conjunction, ObjectShape, Shape
 from maskwright.grammar.tags.free_text import text_until
 from maskwright.grammar.tags.rules import choice, literal, series
 from maskwright.grammar.tools.formats import ParameterStyle
-from maskwright.grammar.tools.members import DeclaredMembers
+from maskwright.grammar.tools.members import DeclaredMembers, object_schema
 from maskwright.immutable import Immutable
 
 _BRACKETED = concat(chars(((ord("["), ord("[")), (ord("{"), ord("{")))), ANYTHING)
@@ -40,11 +40,6 @@ _SCALARS = {
 }
 """What the JSON of scalars looks like, by type."""
 _CONTAINERS = TypeIs(frozenset(("array", "object")))
-
-
-def object_schema(schema: Schema) -> Schema:
-    """Return the schema of arguments: objects that satisfy `schema`."""
-    return Schema(schema.pointer, (TypeIs(frozenset(["object"])), AllOf((schema,))))
 
 
 def _containers(value: Conjunction) -> Schema:

@@ -16,8 +16,7 @@ from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.shape import Conjunction, Shape
 from maskwright.grammar.tags.free_text import text_until
 from maskwright.grammar.tags.rules import choice, literal, series
-from maskwright.grammar.tools.members import DeclaredMembers
-from maskwright.grammar.tools.nested_values import NestedValues
+from maskwright.grammar.tools.members import DeclaredMembers, NestedValues
 
 _END: Final = "</cofl:value>"
 _ESCAPES: Final = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}

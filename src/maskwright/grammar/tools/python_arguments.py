@@ -27,8 +27,7 @@ from maskwright.grammar.rules.tree import Capture, Expression, Terminal
 from maskwright.grammar.schema.tree import Schema
 from maskwright.grammar.shape.shape import Conjunction, Shape
 from maskwright.grammar.tags.rules import choice, series
-from maskwright.grammar.tools.members import DeclaredMembers
-from maskwright.grammar.tools.nested_values import NestedValues
+from maskwright.grammar.tools.members import DeclaredMembers, NestedValues
 
 _NAMES: Final = {"true": "True", "false": "False", "null": "None"}
 """JSON's names of true, false and null, and Python's."""

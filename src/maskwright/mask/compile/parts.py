@@ -47,11 +47,11 @@ from maskwright.grammar.schema.tree import Json, Report, ReportEntry, Schema
 from maskwright.grammar.shape.shapes import Shapes
 from maskwright.grammar.tags.rules import TagRules
 from maskwright.grammar.tags.tree import Format, GrammarText, JsonSchemaText, RegexText
-from maskwright.grammar.tools.arguments import Parameters, object_schema
+from maskwright.grammar.tools.arguments import Parameters
 from maskwright.grammar.tools.cohere_values import CohereValues
 from maskwright.grammar.tools.custom_input import custom_arguments, spelled, surroundings
 from maskwright.grammar.tools.formats import ParameterStyle, ToolFormat, parameter_style
-from maskwright.grammar.tools.members import DECLARED_ONLY, DeclaredMembers
+from maskwright.grammar.tools.members import DECLARED_ONLY, DeclaredMembers, object_schema
 from maskwright.grammar.tools.python_arguments import PythonArguments
 from maskwright.grammar.tools.tools import CustomInput, Tool
 from maskwright.limits import Limits
