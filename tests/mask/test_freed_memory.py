@@ -126,6 +126,21 @@ def test_a_garbage_collection_frees_what_was_dropped() -> None:
     assert tables() is None
 
 
+@pytest.mark.parametrize("number", [1, 3])
+@pytest.mark.parametrize("name", CASES)
+def test_a_garbage_collection_frees_a_vocabulary(name: str, number: int) -> None:
+    """With all that it was used for, of which the collector doesn't see everything."""
+    compile_it, text = CASES[name]
+    vocab = Vocabulary((*BYTES, b""), eos=256)
+    for at in range(number):
+        compile_json_schema({"properties": {f"{at}": {"$ref": "#"}}}, vocab).matcher()
+        use(compile_it(vocab), text)
+    dropped = weakref.ref(vocab)
+    del vocab
+    gc.collect()
+    assert dropped() is None
+
+
 def test_a_matcher_at_work_keeps_what_it_needs() -> None:
     vocab = Vocabulary((*BYTES, b""), eos=256)
     grammar = compile_json_schema(OBJECT, vocab)

@@ -21,7 +21,9 @@ def test_the_price_of_a_text_bounds_each_of_its_endings(tokens: list[bytes], dat
 
 def test_tokens_that_may_end_two_items_neither_count_nor_spell() -> None:
     tokens = [b'"', b",", b"a", b'","a"', b'"a', b'"a"', b'"a":"a']
-    certain = CertainTokens(Vocabulary(tokens))
+    vocab = Vocabulary(tokens)
+    certain = CertainTokens(vocab)
     assert certain.uncertain == {b'","a"'}
-    assert [tokens[each] for each in certain.spelled(b'"a","a"')] == [b'"a"', b",", b'"a"']
+    spelled = vocab.spelled(b'"a","a"', certain.texts)
+    assert [tokens[each] for each in spelled] == [b'"a"', b",", b'"a"']
     assert certain.price(b'"a","a"') == 4

@@ -648,4 +648,5 @@ _GROUP: Final = frozenset(
     | {QuickCheck, Shapes, Branches, ExclusiveUnions}
 )
 """What decides for one schema. Its members refer to each other, until `release` parts them: so the
-collector needn't look at them where an owner of levels is among them, which is surely released."""
+collector needn't look at them where an owner of levels is among them, which is released with the
+tables of its vocabulary. Nothing of them may lead back to these, or they would never be freed."""

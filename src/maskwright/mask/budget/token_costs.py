@@ -224,7 +224,8 @@ class TokenCosts:
         if total is None:
             # Bounds on parts are counted with these tokens too. The fewest with some of them cut
             # into pieces may be more than the parts take.
-            total = self._follow(here, prefix, self._tables.certain.spelled(rest))
+            certain = self._tables.certain.texts
+            total = self._follow(here, prefix, self._tables.vocabulary.spelled(rest, certain))
         if total is None:
             total = self._follow(here, prefix, self._spelled_apart(rest))
         if total is None:
@@ -315,13 +316,13 @@ class TokenCosts:
         """The tokens of a completion in which some item may have to be repeated within an array
         that it opens: bytes in such arrays."""
         tokens: list[int] = []
-        at, vocabulary, certain = 0, self._tables.vocabulary, self._tables.certain
+        at, vocabulary, certain = 0, self._tables.vocabulary, self._tables.certain.texts
         for start, stop in sorted(repeating_arrays(rest)):
             if start >= at:
-                tokens += certain.spelled(rest[at:start])
+                tokens += vocabulary.spelled(rest[at:start], certain)
                 tokens += [vocabulary.spelled(rest[n : n + 1])[0] for n in range(start, stop)]
                 at = stop
-        return tokens + certain.spelled(rest[at:])
+        return tokens + vocabulary.spelled(rest[at:], certain)
 
     def _cut(self, prefix: bytes, tokens: Sequence[int]) -> list[int]:
         """`tokens`, but a token that ends an item and begins the next one is replaced by the tokens

@@ -158,12 +158,18 @@ def _rest(term: Regular, inside: bool, limits: Limits) -> int:
 
 
 class CertainTokens:
-    """Those of one vocabulary. All others are `uncertain`."""
+    """Those of one vocabulary. All others are `uncertain`.
+
+    They don't lead back to the vocabulary: contexts hold them, and the collector of garbage may not
+    look at contexts (docs/decisions/0028-hidden-from-the-collector.md), so that it would never find
+    a vocabulary in a circle with them.
+    """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
-        self._vocabulary = vocabulary
+        self._tokens = vocabulary.tokens
+        self._all = vocabulary.siblings
         self.uncertain: Final = uncertain(
-            [vocabulary.tokens[token_id] for token_id in vocabulary.with_bytes(SEPARATORS)]
+            [self._tokens[token_id] for token_id in vocabulary.with_bytes(SEPARATORS)]
         )
 
     def price(self, data: bytes) -> int:
@@ -171,20 +177,15 @@ class CertainTokens:
         bytes. Every byte has to be a token."""
         return self._siblings.most_for_a_suffix(data)
 
-    def spelled(self, data: bytes) -> list[int]:
-        """The fewest of these tokens that the machine reads as `data`. Raises `UnspellableError`
-        if none do."""
-        return self._vocabulary.spelled(data, self._texts)
-
     @cached_property
     def _siblings(self) -> SiblingTrie:
-        siblings = self._vocabulary.siblings
         if not self.uncertain:
-            return siblings
-        left_out = [n for n, each in enumerate(self._vocabulary.tokens) if each in self.uncertain]
-        return siblings.without(left_out)
+            return self._all
+        left_out = [n for n, each in enumerate(self._tokens) if each in self.uncertain]
+        return self._all.without(left_out)
 
     @cached_property
-    def _texts(self) -> Spellings:
-        left_out, tokens = self.uncertain, self._vocabulary.tokens
-        return Spellings.of([b"" if each in left_out else each for each in tokens])
+    def texts(self) -> Spellings:
+        """What `Vocabulary.spelled` takes to spell with these tokens alone."""
+        left_out = self.uncertain
+        return Spellings.of([b"" if each in left_out else each for each in self._tokens])
