@@ -118,6 +118,12 @@ def test_expansion_builds_the_nearest_rows_up_to_a_limit(most: int, built: int) 
     assert bool(rows[[state for state in texts if state < len(rows)]].all())
 
 
+@pytest.mark.parametrize("state", [-1, 5_000, 100_000_000, -100_000_000])
+def test_expansion_refuses_what_is_no_state(state: int) -> None:
+    with pytest.raises(IndexError, match="no leaf state"):
+        LeafTable().expand(state, 3)
+
+
 def test_expansion_leaves_escapes_for_when_a_token_has_one() -> None:
     leaves = LeafTable()
     leaves.expand(leaves.state(Text(True, ANYTHING)), 100)

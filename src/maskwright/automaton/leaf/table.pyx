@@ -613,6 +613,7 @@ cdef class LeafTable:
         cdef set seen = {state}
         cdef Py_ssize_t at = 0, built = 0
         cdef int32_t here, target, byte
+        self.rows.check(state)
         if state in self.expanded:
             return
         while at < len(reached) and built < most:
