@@ -274,6 +274,8 @@ def _reading(
         none = Schema("", (NotValues(tuple(dead)),))
         scalars = solver.values.shapes.normal_form(value | {none}).scalars
     other_strings = others and (finite.strings is None or not few <= words)
+    for values in (alive, excluded, words):
+        hide(values)
     return ThreadReading(
         thread, strings, scalars, alive, excluded, words, other_strings, not others, listed
     )

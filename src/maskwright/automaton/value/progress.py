@@ -23,6 +23,7 @@ from maskwright.automaton.value.equality import (
     may_end,
 )
 from maskwright.errors import Construct, LimitError
+from maskwright.garbage import hide
 from maskwright.grammar.schema.options import PropertyOrder
 from maskwright.grammar.schema.tree import Schema, negated
 from maskwright.grammar.shape.shape import ArrayShape, Conjunction, ObjectShape
@@ -135,7 +136,7 @@ class ArrayProgress(Acyclic):
         """The progress once the item that has been read is identified, as canonical JSON."""
         if self.wants_repeat and text in self.seen:
             return replace(self, has_repeat=True, seen=frozenset(), promised_repeat=None)
-        return replace(self, seen=self.seen | {text}, promised_repeat=None)
+        return replace(self, seen=hide(self.seen | {text}), promised_repeat=None)
 
 
 class MemberOption(Acyclic):
