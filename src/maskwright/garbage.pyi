@@ -29,5 +29,6 @@ def show_circles(starts: Iterable[object]) -> None:
 
 def hide_group(member: _T, classes: frozenset[type], /) -> _T:
     """Hide an object and the dictionaries, lists and sets among its attributes, and in turn those
-    of each attribute of one of these `classes`. What is in the containers stays as it is. They may
-    refer to each other in circles, if something else is sure to part them."""
+    of each attribute of one of these `classes`. What is in the containers stays as it is, but for
+    the values of a dictionary by names, which are taken for attributes. Members may refer to each
+    other in circles, if something else is sure to part them."""
