@@ -1,8 +1,8 @@
 """A piece of work: what is asked about one record, and what comes of it. Answers are checked under
 their schemas by other means than the masks that they were made with.
 
-What the options of `maskwright batch` say of it: records, and a prompt and a schema, of which each
-answer is an instance.
+Options of `maskwright batch` describe the work on records: a prompt for each, and a schema that its
+answer has to satisfy.
 """
 
 from __future__ import annotations
