@@ -194,7 +194,6 @@ RECURSIVE = {
         grammar/tools/python_arguments.py: PythonArguments._value
         automaton/rules/network.py: NetworkBuilder._node NetworkBuilder._repeat
         grammar/rules/tree.py: has_such_text
-        automaton/rules/item_sets.py: _Returns._shared _Returns.of
     """,
     SMALL: """
         automaton/satisfy/quick.py: QuickCheck._can_complete QuickCheck._has_value

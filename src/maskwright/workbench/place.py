@@ -162,13 +162,13 @@ class RuleStacks:
             case Text(term=Parallel(terms=terms, parts=parts)):
                 for term, part in zip(terms, parts, strict=True):
                     if part is not EMPTY:
-                        yield from ((at, term, part) for at in closure.texts.get(term, ()))
+                        yield from ((i.after, term, part) for i in closure.texts.get(term, ()))
             case _:
-                for term, positions in closure.texts.items():
-                    yield from ((at, term, term) for at in positions)
+                for term, items in closure.texts.items():
+                    yield from ((item.after, term, term) for item in items)
                 for symbols in (closure.values, closure.tokens):
-                    for symbol, positions in symbols.items():
-                        yield from ((at, symbol, None) for at in positions)
+                    for symbol, items in symbols.items():
+                        yield from ((item.after, symbol, None) for item in items)
 
     def _callers(self, position: RulePosition) -> list[int]:
         """The rule of a position and the rules that called it, the innermost first. Of several
@@ -188,7 +188,7 @@ class RuleStacks:
                 break
             if number == BELOW:
                 number = next(frames, OUTERMOST)
-            waiting = self._sets.closure(number).waiting.get(rule, [])
+            waiting = (each.after for each in self._sets.closure(number).waiting.get(rule, ()))
             # An order that doesn't change from run to run.
             here = min(waiting, key=lambda each: (each.node, repr(each)), default=None)
         return rules

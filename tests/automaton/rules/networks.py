@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from maskwright.automaton.leaf.table import LeafTable
-from maskwright.automaton.rules.item_sets import ItemSets, Kernel, start_position
+from maskwright.automaton.rules.item_sets import ItemSets
 from maskwright.automaton.rules.network import RuleNetwork
 from maskwright.automaton.rules.nodes import Counters, RuleCall, Symbol, TextSymbol
 from maskwright.automaton.rules.values import RuleValues
@@ -72,9 +72,9 @@ def item_sets(
     return ItemSets(network(rules, limits), limits)
 
 
-def first_kernel(sets: ItemSets) -> Kernel:
+def first_kernel(sets: ItemSets) -> int:
     """The kernel with which every text begins."""
-    return sets.advance([start_position(sets.network)]).kernel
+    return sets.begin(sets.start_position()).kernel
 
 
 def word(network: RuleNetwork, symbol: Symbol) -> str:

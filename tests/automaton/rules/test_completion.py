@@ -6,7 +6,7 @@ import pytest
 
 from maskwright.automaton.leaf.special_tokens import spelling
 from maskwright.automaton.rules.completion import RuleCompletion
-from maskwright.automaton.rules.item_sets import ItemSets, Kernel
+from maskwright.automaton.rules.item_sets import NO_ITEMS, ItemSets
 from maskwright.errors import LimitError
 from maskwright.grammar.rules.tree import Bounded, Capture, Expression, JsonValue, Ref, Repeat
 from maskwright.limits import DEFAULT_LIMITS, Limits
@@ -31,7 +31,7 @@ from tests.automaton.rules.test_item_sets import after
 LONG, DEAD = text("a{9}"), text("(?!)")
 
 
-def complete(sets: ItemSets, kernel: Kernel, frames: tuple[int, ...] = ()) -> bytes | None:
+def complete(sets: ItemSets, kernel: int, frames: tuple[int, ...] = ()) -> bytes | None:
     return RuleCompletion(sets, values(), DEFAULT_LIMITS).of_kernel(kernel, frames)
 
 
@@ -123,13 +123,13 @@ def test_frames_are_popped_one_by_one() -> None:
     assert deeper is not None
     assert complete(sets, kernel, (frame,)) == b"cbx"
     assert complete(sets, deeper[0], (deeper[1], frame)) == b"cbbx"
-    assert complete(sets, frozenset(), (frame,)) is None
+    assert complete(sets, NO_ITEMS, (frame,)) is None
 
 
 def test_from_within_a_value_the_shortest_way_of_any_value_counts() -> None:
     one, two = value({"type": "integer"}), value({"type": "number"})
     sets = item_sets(alt(seq(one, LONG), seq(two, X)))
-    frame = sets.intern(first_kernel(sets))
+    frame = first_kernel(sets)
     found = RuleCompletion(sets, values(), DEFAULT_LIMITS)
 
     def completed(endings: dict[int, bytes], order: list[JsonValue]) -> bytes | None:

@@ -8,12 +8,10 @@ import pytest
 
 from maskwright.automaton.rules.item_sets import (
     BELOW,
+    NO_ITEMS,
     OUTERMOST,
     Item,
     ItemSets,
-    Kernel,
-    ReturnAddress,
-    RulePosition,
     Successors,
 )
 from maskwright.automaton.rules.nodes import RULE_END, Symbol, TextSymbol
@@ -44,31 +42,39 @@ RIGHT = {"start": seq(Ref("l"), X), "l": alt(seq(A, Ref("l")), B)}
 EMPTY_RULE = {"start": seq(Ref("e"), Ref("e"), X), "e": opt(A)}
 
 
-def positions(sets: ItemSets, kernel: Kernel) -> dict[Symbol, list[RulePosition]]:
-    """Where rules go on after each symbol that is read, not called."""
-    found = sets.closure(sets.intern(kernel))
-    by_text = {TextSymbol(term): after for term, after in found.texts.items()}
+def by_symbol(sets: ItemSets, kernel: int) -> dict[Symbol, list[Item]]:
+    """The items of each symbol that can be read, not called."""
+    found = sets.closure(kernel)
+    by_text = {TextSymbol(term): items for term, items in found.texts.items()}
     return {**by_text, **found.values, **found.tokens}
 
 
-def after(sets: ItemSets, path: str, kernel: Kernel | None = None) -> Successors:
+def after(sets: ItemSets, path: str, kernel: int | None = None) -> Successors:
     """Where the symbols of `path` lead from a kernel, or from the first one."""
-    found = Successors(first_kernel(sets) if kernel is None else kernel, frozenset(), False)
+    if kernel is None:
+        found = sets.begin(sets.start_position())
+    else:
+        found = sets.advance([], [*sets.items_of(kernel)])
     for name in path.split():
         read = [
-            position
-            for symbol, after in positions(sets, found.kernel).items()
+            item
+            for symbol, items in by_symbol(sets, found.kernel).items()
             if word(sets.network, symbol) == name
-            for position in after
+            for item in items
         ]
         assert read, f"{name} can't be read here"
-        found = sets.advance(read)
+        found = sets.advance(read, [])
     return found
+
+
+def callers(sets: ItemSets, kernel: int) -> set[int]:
+    """The kernels to which the items of a kernel return."""
+    return {item.after.return_to.kernel for item in sets.items_of(kernel)}
 
 
 def choices(sets: ItemSets, found: Successors) -> str:
     """The symbols that can be read, and `.` if the text may end."""
-    names = words(sets.network, positions(sets, found.kernel))
+    names = words(sets.network, by_symbol(sets, found.kernel))
     return f"{names} ." if found.may_end and names else "." if found.may_end else names
 
 
@@ -117,29 +123,48 @@ def test_equal_pasts_are_one_kernel(
 ) -> None:
     """So a loop of the grammar is a cycle of kernels; right recursion piles up no addresses."""
     sets = item_sets(rules)
-    assert after(sets, shorter) == after(sets, longer)
+    short, long = after(sets, shorter), after(sets, longer)
+    assert (short.kernel, short.may_end) == (long.kernel, long.may_end)
 
 
 def test_nesting_is_kept_in_return_addresses() -> None:
     sets = item_sets(PARENTHESES)
-    assert after(sets, "a c") != after(sets, "a a c")
+    assert after(sets, "a c").kernel != after(sets, "a a c").kernel
 
 
 def test_a_tail_call_returns_where_its_caller_does() -> None:
     """But with captures, which are followed along the items of the start rule."""
     plain = item_sets({"start": seq(A, Ref("p")), "p": seq(B, C)})
-    [item] = after(plain, "a b").kernel
-    assert item.return_to.kernel == OUTERMOST
+    assert callers(plain, after(plain, "a b").kernel) == {OUTERMOST}
     captured = item_sets({"start": seq(Capture("c", A), Ref("p")), "p": seq(B, C)})
-    [item] = after(captured, "a b").kernel
-    assert item.return_to.kernel not in (OUTERMOST, BELOW)
+    [caller] = callers(captured, after(captured, "a b").kernel)
+    assert caller not in (OUTERMOST, BELOW)
+
+
+def test_a_tail_call_returns_where_callers_of_callers_do() -> None:
+    """Also where rules call each other in a circle, and from two callers of one address."""
+    rules = {
+        "start": seq(A, Ref("p")),
+        "p": alt(Ref("q"), Ref("r"), seq(B, C)),
+        "q": alt(Ref("p"), seq(C, C)),
+        "r": seq(C, B),
+    }
+    sets = item_sets(rules)
+    assert callers(sets, after(sets, "a c").kernel) == {OUTERMOST}
+    rules["start"] = seq(A, alt(Ref("p"), seq(Ref("q"), X)))
+    sets = item_sets(rules)
+    found = after(sets, "a c")
+    assert OUTERMOST not in callers(sets, found.kernel)
+    assert choices(sets, found) == "b c"
+    assert choices(sets, after(sets, "a c c")) == "x ."
+    assert choices(sets, after(sets, "a c b")) == "x ."
 
 
 def test_a_rule_called_for_two_purposes_returns_to_both() -> None:
     sets = item_sets({"start": alt(seq(Ref("p"), X), seq(Ref("p"), Y)), "p": seq(A, B)})
-    [item] = after(sets, "a").kernel
+    [caller] = callers(sets, after(sets, "a").kernel)
     assert choices(sets, after(sets, "a b")) == "x y"
-    assert len(sets.kernel(item.return_to.kernel)) == 2
+    assert len(sets.items_of(caller)) == 2
 
 
 # Frames
@@ -151,7 +176,7 @@ def test_a_frame_is_split_off_where_all_items_return_to_one_kernel() -> None:
     split = sets.split_frame(within)
     assert split is not None
     kernel, frame = split
-    assert {item.return_to.kernel for item in kernel} == {BELOW}
+    assert callers(sets, kernel) == {BELOW}
     assert sets.resolved(kernel, frame) == within
     assert sets.split_frame(kernel) is None, "it is symbolic already"
     assert sets.split_frame(first_kernel(sets)) is None, "it returns to the outermost"
@@ -159,11 +184,11 @@ def test_a_frame_is_split_off_where_all_items_return_to_one_kernel() -> None:
 
 def test_no_frame_is_split_off_two_kernels() -> None:
     sets = item_sets({"start": alt(seq(Ref("p"), X), seq(A, Ref("q"), Y)), "p": A, "q": B})
-    callers = [sets.intern(kernel) for kernel in (first_kernel(sets), after(sets, "a").kernel)]
-    one, other = (
-        Item(TextSymbol(A.language), RULE_END, (), ReturnAddress(0, caller)) for caller in callers
-    )
-    assert sets.split_frame(frozenset({one, other})) is None
+    frames = (first_kernel(sets), after(sets, "a").kernel)
+    ends = [sets.position(RULE_END, (), sets.address(0, frame)) for frame in frames]
+    both = sets.kernel(sets.item(TextSymbol(A.language), end) for end in ends)
+    assert callers(sets, both) == set(frames)
+    assert sets.split_frame(both) is None
 
 
 def test_without_its_frame_a_kernel_does_not_depend_on_its_depth() -> None:
@@ -184,7 +209,7 @@ def test_rules_that_end_below_are_results() -> None:
     assert within.ended == frozenset()
     ended = after(sets, "c b", split[0])
     assert {sets.network.names[rule] for rule in ended.ended} == {"e"}
-    assert ended.kernel == frozenset()
+    assert ended.kernel == NO_ITEMS
     assert not ended.may_end
 
 
@@ -215,7 +240,8 @@ def test_a_higher_count_is_dominated(
     body: Expression, path: str, counts: set[tuple[int, ...]]
 ) -> None:
     sets = item_sets(body)
-    assert {item.counters for item in after(sets, path).kernel} == counts
+    items = sets.items_of(after(sets, path).kernel)
+    assert {item.after.counters for item in items} == counts
 
 
 # Limits
@@ -225,21 +251,42 @@ def test_kernels_and_closures_are_bounded() -> None:
     wide = alt(*(seq(text(letter), text(letter + "1")) for letter in "abcdef"))
     few = replace(DEFAULT_LIMITS, items=5)
     with pytest.raises(LimitError, match="items"):
-        first_kernel_number(item_sets(wide, few))
+        first_kernel(item_sets(wide, few))
     called = {"start": Ref("p"), "p": wide}
     sets = item_sets(called, few)
-    number = first_kernel_number(sets)
+    number = first_kernel(sets)
     with pytest.raises(LimitError, match="items"):
         sets.closure(number)
 
 
-def first_kernel_number(sets: ItemSets) -> int:
-    return sets.intern(first_kernel(sets))
-
-
-def test_a_kernel_keeps_its_number() -> None:
+def test_what_is_made_twice_is_the_same() -> None:
     sets = item_sets(PARENTHESES)
-    number = first_kernel_number(sets)
-    assert first_kernel_number(sets) == number
-    assert sets.kernel(number) == first_kernel(sets)
+    number = first_kernel(sets)
+    assert first_kernel(sets) == number
+    items = sets.items_of(number)
+    assert sets.kernel([*items, *reversed(items)]) == number
     assert sets.closure(number) is sets.closure(number)
+    [item] = items
+    position, address = item.after, item.after.return_to
+    assert sets.address(address.rule, address.kernel) is address
+    assert sets.position(position.node, position.counters, address) is position
+    assert sets.item(item.symbol, position) is item
+
+
+def test_other_numbers_and_items_are_refused() -> None:
+    sets, others = item_sets(PARENTHESES), item_sets(LEFT)
+    for number in (-1, 1 << 20):
+        for ask in (sets.closure, sets.items_of, sets.rules_of, sets.split_frame):
+            with pytest.raises(IndexError, match="kernel"):
+                ask(number)
+        with pytest.raises(IndexError, match="kernel"):
+            sets.resolved(first_kernel(sets), number)
+    foreign = [*others.items_of(first_kernel(others))]
+    for refused in (
+        lambda: sets.advance(foreign, []),
+        lambda: sets.advance([], foreign),
+        lambda: sets.kernel(foreign),
+        lambda: sets.begin(others.start_position()),
+    ):
+        with pytest.raises(ValueError, match="of other item sets"):
+            refused()

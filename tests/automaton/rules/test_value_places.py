@@ -13,7 +13,7 @@ from tests.automaton.rules.networks import (
     C,
     X,
     alt,
-    network,
+    item_sets,
     opt,
     seq,
     text,
@@ -60,6 +60,6 @@ NOTHING = text("(?!)")
     ],
 )
 def test_places_that_are_checked(rules: dict[str, Expression], expected: set[str]) -> None:
-    found = network(rules)
-    kernels = value_places(found)
-    assert {words(found, (item.symbol for item in kernel)) for kernel in kernels} == expected
+    sets = item_sets(rules)
+    places = [[item.symbol for item in sets.items_of(kernel)] for kernel in value_places(sets)]
+    assert {words(sets.network, symbols) for symbols in places} == expected

@@ -1,7 +1,8 @@
 """Events of captures, derived from the leaves that a text leaves.
 
 As in Pike's simulation of automata with submatches, there are *threads*: the items of the start
-rule that the machine's item sets hold. Each thread has *logs* of where captures began and ended,
+rule that the machine's item sets hold, what the rule waits for and where it then continues. Each
+thread has *logs* of where captures began and ended,
 one for each reading of the text that leads to it. What all logs agree on has happened, and becomes
 events. Captures of called rules have been moved into the start rule before (see
 `grammar.rules.captures`); captures of recursive rules are not reported, as such a rule may read one
@@ -31,15 +32,13 @@ from maskwright.automaton.rules.contexts import (
 from maskwright.automaton.rules.item_sets import (
     BELOW,
     OUTERMOST,
-    ReturnAddress,
+    Item,
     RulePosition,
-    start_position,
 )
-from maskwright.automaton.rules.nodes import CaptureBoundary, RuleCall, Symbol, Transition
+from maskwright.automaton.rules.nodes import CaptureBoundary, RuleCall
 from maskwright.errors import LimitError
 from maskwright.grammar.rules.tree import ContainerCapture
 from maskwright.grammar.schema.tree import Json, Schema
-from maskwright.immutable import Immutable
 
 MOST_LOGS: Final = 64
 """The most readings of a text that are distinguished in one thread."""
@@ -57,24 +56,10 @@ class LogEntry(NamedTuple):
 
 Log = tuple[LogEntry, ...]
 
-
-class CaptureThread(Immutable):
-    """The start rule waits for `symbol`, then continues at `position`."""
-
-    symbol: Symbol
-    position: RulePosition
-
-    @classmethod
-    def after(cls, transition: Transition, return_to: ReturnAddress) -> CaptureThread:
-        """The thread that takes a transition of a rule that returns to `return_to`."""
-        position = RulePosition(transition.next, transition.counters, return_to)
-        return cls(transition.symbol, position)
-
-
 THE_END: Final = None
 """The thread of a start rule that may have ended."""
 
-Threads = dict[CaptureThread | None, set[Log]]
+Threads = dict[Item | None, set[Log]]
 
 
 @dataclass(slots=True)
@@ -103,7 +88,7 @@ class CaptureReader:
         self._counted = (0, 0)
         """A place in the text, and how many characters come before it."""
         self._threads: Threads = defaultdict(set)
-        self._go_on(start_position(self._network), {()}, 0, self._threads)
+        self._go_on(self._sets.start_position(), {()}, 0, self._threads)
 
     def left(self, left: Left, stack: list[int]) -> None:
         """Follow the leaving of a leaf or a context; `stack` holds the contexts before it, the
@@ -120,35 +105,26 @@ class CaptureReader:
         moved: Threads = defaultdict(set)
         for thread in self._calling(read, stack[:-1]):
             moved[thread] |= self._threads.get(thread, set())
-        for before, item in read.kept:
-            position = RulePosition(item.next, item.counters, item.return_to)
-            logs = self._threads.get(CaptureThread(before, position))
-            if logs:
-                moved[CaptureThread(item.symbol, position)] |= logs
-        seen: set[tuple[Symbol, RulePosition]] = set()
-        for symbol, position in read.ended:
-            self._end(symbol, position, left.at, moved, seen)
+        for before, item in zip(read.before, read.kept, strict=True):
+            if logs := self._threads.get(before):
+                moved[item] |= logs
+        seen: set[Item] = set()
+        for item in read.ended:
+            self._end(item, left.at, moved, seen)
         self._threads = moved
 
-    def _end(
-        self,
-        symbol: Symbol,
-        position: RulePosition,
-        at: int,
-        threads: Threads,
-        seen: set[tuple[Symbol, RulePosition]],
-    ) -> None:
-        """Follow the end of `symbol`, after which its rule continues at `position`."""
-        if (symbol, position) in seen:
+    def _end(self, item: Item, at: int, threads: Threads, seen: set[Item]) -> None:
+        """Follow the end of an item's symbol."""
+        if item in seen:
             return
-        seen.add((symbol, position))
-        rule, kernel = position.return_to.rule, position.return_to.kernel
+        seen.add(item)
+        after = item.after
+        rule, kernel = after.return_to.rule, after.return_to.kernel
         if kernel == OUTERMOST:
-            logs = self._threads.get(CaptureThread(symbol, position), set())
-            self._go_on(position, logs, at, threads)
-        elif kernel != BELOW and self._network.closure(position.node, position.counters).may_end:
+            self._go_on(after, self._threads.get(item, set()), at, threads)
+        elif kernel != BELOW and self._network.closure(after.node, after.counters).may_end:
             for caller in self._sets.closure(kernel).waiting[rule]:
-                self._end(RuleCall(rule), caller, at, threads, seen)
+                self._end(caller, at, threads, seen)
 
     def _go_on(self, position: RulePosition, logs: set[Log], at: int, threads: Threads) -> None:
         """Add to `found` the threads that follow `position`, with what their paths log."""
@@ -166,15 +142,16 @@ class CaptureReader:
             )
             thread = THE_END
             if path.transition is not None:
-                thread = CaptureThread.after(path.transition, position.return_to)
+                after = path.transition
+                place = self._sets.position(after.next, after.counters, position.return_to)
+                thread = self._sets.item(after.symbol, place)
             room = max(0, MOST_LOGS - len(threads[thread]))
             threads[thread] |= {(*log, *passed) for log in islice(sorted(logs), room)}
 
-    def _calling(self, read: ReadSymbols, below: list[int]) -> Iterator[CaptureThread]:
+    def _calling(self, read: ReadSymbols, below: list[int]) -> Iterator[Item]:
         """The threads that wait for a rule which is still being read: those to which the symbols
         just read return, and those in the contexts `below` on the stack."""
-        kernels = [position.return_to.kernel for _, position in read.ended]
-        kernels += [item.return_to.kernel for _, item in read.kept]
+        kernels = [item.after.return_to.kernel for item in (*read.ended, *read.kept)]
         for context in map(self._contexts.context, below):
             if isinstance(context, ItemSetContext | ReturnFrame):
                 kernels.append(context.kernel)
@@ -184,11 +161,10 @@ class CaptureReader:
             if kernel in seen or kernel in (BELOW, OUTERMOST):
                 continue
             seen.add(kernel)
-            for item in self._sets.kernel(kernel):
-                kernels.append(item.return_to.kernel)
-                if isinstance(item.symbol, RuleCall) and item.return_to.kernel == OUTERMOST:
-                    position = RulePosition(item.next, item.counters, item.return_to)
-                    yield CaptureThread(item.symbol, position)
+            for item in self._sets.items_of(kernel):
+                kernels.append(item.after.return_to.kernel)
+                if isinstance(item.symbol, RuleCall) and kernels[-1] == OUTERMOST:
+                    yield item
 
     # What all logs agree on
 

@@ -20,8 +20,8 @@ from maskwright.automaton.leaf.special_tokens import spelling
 from maskwright.automaton.rules.item_sets import (
     BELOW,
     OUTERMOST,
+    Item,
     ItemSets,
-    Kernel,
     ReturnAddress,
     RulePosition,
 )
@@ -63,14 +63,11 @@ class RuleCompletion:
         self._returns: dict[ReturnAddress, int] = {}
         """The bytes that complete what waits for a rule, up to the next return frame."""
 
-    def of_kernel(self, kernel: Kernel, frames: Sequence[int]) -> bytes | None:
+    def of_kernel(self, kernel: int, frames: Sequence[int]) -> bytes | None:
         """The completion from a kernel on, of whose symbols nothing has been read; `frames` are the
         kernels of the return frames below it, the innermost first."""
-        begun: list[tuple[bytes, RulePosition]] = []
-        for item in kernel:
-            after = RulePosition(item.next, item.counters, item.return_to)
-            begun.append((self._symbol(item.symbol), after))
-        return self._search(begun, frames)
+        items = self._sets.items_of(kernel)
+        return self._search(((self._symbol(item.symbol), item.after) for item in items), frames)
 
     def of_value(
         self, endings: Mapping[int, bytes], values: Sequence[JsonValue], frames: Sequence[int]
@@ -80,7 +77,7 @@ class RuleCompletion:
         waiting = self._sets.closure(frames[0]).values
         begun: list[tuple[bytes, RulePosition]] = []
         for which, ending in endings.items():
-            begun += [(ending, after) for after in waiting[values[which]]]
+            begun += [(ending, item.after) for item in waiting[values[which]]]
         return self._search(begun, frames[1:])
 
     # Upper bounds
@@ -89,10 +86,10 @@ class RuleCompletion:
         """Upper bound in bytes, up to the next return frame, once a leaf of the set has been left:
         any of its texts has ended, or any of its values or special tokens has begun."""
         closure = self._sets.closure(kernel)
-        costs = [self._least(positions) for positions in closure.texts.values()]
+        costs = [self._least(items) for items in closure.texts.values()]
         for symbols in (closure.values, closure.tokens):
-            for symbol, positions in symbols.items():
-                costs.append(len(self._symbol(symbol)) + self._least(positions))
+            for symbol, items in symbols.items():
+                costs.append(len(self._symbol(symbol)) + self._least(items))
         return max(costs, default=0)
 
     def bound_of_frame(self, kernel: int) -> int:
@@ -102,11 +99,11 @@ class RuleCompletion:
         waiting = (*closure.waiting.values(), *closure.values.values())
         return max(map(self._least, waiting), default=0)
 
-    def _least(self, positions: Iterable[RulePosition]) -> int:
-        """The fewest bytes from any of the places at which rules go on to the next return frame."""
+    def _least(self, items: Iterable[Item]) -> int:
+        """The fewest bytes after any of the items' symbols up to the next return frame."""
         return min(
-            len(self._rest(each.node, each.counters)) + self._after_return(each.return_to)
-            for each in positions
+            len(self._rest(after.node, after.counters)) + self._after_return(after.return_to)
+            for after in (item.after for item in items)
         )
 
     def _after_return(self, start: ReturnAddress) -> int:
@@ -127,9 +124,9 @@ class RuleCompletion:
             seen.add(return_to)
             waiting = self._sets.closure(return_to.kernel).waiting[return_to.rule]
             spend(1 + len(waiting))
-            for each in waiting:
-                rest = len(self._rest(each.node, each.counters))
-                heappush(queue, (cost + rest, next(tie), each.return_to))
+            for after in (item.after for item in waiting):
+                rest = len(self._rest(after.node, after.counters))
+                heappush(queue, (cost + rest, next(tie), after.return_to))
         raise AssertionError("a rule that can't return")
 
     # Searches
@@ -162,8 +159,8 @@ class RuleCompletion:
             kernel = return_to.kernel
             if kernel == BELOW:
                 kernel, depth = frames[depth], depth + 1
-            for position in self._sets.closure(kernel).waiting[return_to.rule]:
-                go_on(text, position, depth)
+            for item in self._sets.closure(kernel).waiting[return_to.rule]:
+                go_on(text, item.after, depth)
         return None
 
     def _symbol(self, symbol: Symbol) -> bytes:

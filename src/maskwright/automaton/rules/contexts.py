@@ -43,17 +43,13 @@ from maskwright.automaton.machine.trace import Left
 from maskwright.automaton.rules.completion import RuleCompletion
 from maskwright.automaton.rules.follow import NextBytes, endless_number, only_digits
 from maskwright.automaton.rules.item_sets import (
+    NO_ITEMS,
     Closure,
     Item,
     ItemSets,
-    Kernel,
-    RulePosition,
-    Successors,
-    item_at,
-    start_position,
 )
 from maskwright.automaton.rules.network import RuleNetwork
-from maskwright.automaton.rules.nodes import BoundedEnd, RuleCall, Symbol, TextSymbol
+from maskwright.automaton.rules.nodes import BoundedEnd, TextSymbol
 from maskwright.automaton.rules.value_places import ValueBeginning, read_beginning, value_places
 from maskwright.automaton.rules.values import RuleValues
 from maskwright.automaton.value.level import Level
@@ -74,6 +70,7 @@ from maskwright.immutable import Acyclic, Immutable
 from maskwright.limits import Limits
 
 UNKNOWN: Final = -1
+NO_RULES: Final[frozenset[int]] = frozenset()
 
 
 class RuleLabel(Enum):
@@ -82,11 +79,11 @@ class RuleLabel(Enum):
     COMPLETE = "the text may end"
 
 
-class RulesEnded(Immutable):
+class RulesEnded(Acyclic):
     """The result of a popped set: either one of `rules` has ended, or the text is still within one
     of the items of `kernel`."""
 
-    kernel: Kernel
+    kernel: int
     rules: frozenset[int]
 
 
@@ -116,10 +113,12 @@ RuleContext = ItemSetContext | ReturnFrame | ValueContext | None
 class ReadSymbols(Immutable):
     """How far the symbols of a set have been read when its leaf is left."""
 
-    ended: list[tuple[Symbol, RulePosition]]
-    """Symbols that have been read to their end, and where their rules go on."""
-    kept: list[tuple[Symbol, Item]]
-    """Symbols that are still being read, and the items for the rest of them."""
+    ended: list[Item]
+    """The items whose symbols have been read to their end."""
+    kept: list[Item]
+    """The items for what remains of symbols that are still being read."""
+    before: list[Item]
+    """Of what symbols, in the same order."""
 
 
 class BegunValue(Immutable):
@@ -145,9 +144,8 @@ class RuleContexts(Contexts):
         self._ids: dict[RuleContext, int] = {None: DONE}
         self._entries: dict[int, int] = {}
         """The leaf state of each context that has been entered."""
-        self._after: dict[tuple[frozenset[RulePosition], Kernel], Exit] = {}
-        """The exit after positions from which a text goes on beside items that are still read: it
-        is the same in whatever set they were read, and after whatever text."""
+        self._exits: dict[tuple[int, bool], Exit] = {}
+        """The exit to each kernel, by whether the whole text may end there."""
         self._limits: dict[int, int | None] = {}
         """The `token_limit` of each kernel."""
         self._completion = RuleCompletion(self.sets, values, limits)
@@ -160,11 +158,9 @@ class RuleContexts(Contexts):
         being read is found out only when a text comes there. Raises it also for a number that
         can't end; see `automaton.rules.follow`."""
         self._check_numbers()
-        for kernel in value_places(self.network):
-            number = self.sets.intern(kernel)
-            self._mark_values(
-                number, parallel_start(tuple(self.sets.closure(number).texts), None), {}
-            )
+        for kernel in value_places(self.sets):
+            texts = tuple(self.sets.closure(kernel).texts)
+            self._mark_values(kernel, parallel_start(texts, None), {})
 
     def _check_numbers(self) -> None:
         if not self.network.has_values:
@@ -193,83 +189,82 @@ class RuleContexts(Contexts):
 
     def start(self) -> tuple[int, int]:
         """The first context, and its leaf state."""
-        first = self._exit(self.sets.advance([start_position(self.network)]))
+        found = self.sets.begin(self.sets.start_position())
+        first = self._exit(found.kernel, found.may_end)
         return first.context, first.leaf
 
     def exit(self, context: int, label: Hashable, text: str | None = None) -> Exit:
         here = self._contexts[context]
-        match here, label:
-            case ValueContext(contexts=contexts), Opened(contexts=numbers, leaf=leaf):
-                return Exit(PUSH, *self._opened(contexts, numbers, leaf))
-            case ValueContext(contexts=contexts, number=number), _:
-                found = contexts.exit(number, label, text)
-                if found.kind == BLOCKED or found.kind == POP:
-                    return found
-                following = self._number(ValueContext(contexts, found.context))
-                if found.kind & 3 == STAY:
-                    return found._replace(context=following, then=())
-                frame = NO_FRAME
-                if found.frame != NO_FRAME:
-                    frame = self._number(ValueContext(contexts, found.frame))
-                return found._replace(context=following, frame=frame, then=())
-            case ItemSetContext(), RuleLabel.COMPLETE:
-                return Exit(STAY, DONE, self._leaves.dead)
-            case ItemSetContext(kernel=kernel), ValueBegan(data=data):
-                return self._begin_value(kernel, data)
-            case _:
-                read = self.read_symbols(context, label)
-                ended = frozenset([position for _, position in read.ended])
-                kept = frozenset([item for _, item in read.kept])
-                known = self._after.get((ended, kept))
-                if known is None:
-                    known = self._after[ended, kept] = self._exit(self.sets.advance(ended, kept))
-                return known
+        if isinstance(here, ValueContext):
+            return self._exit_within_value(here, label, text)
+        if label is RuleLabel.COMPLETE:
+            return Exit(STAY, DONE, self._leaves.dead)
+        if isinstance(here, ItemSetContext) and isinstance(label, ValueBegan):
+            return self._begin_value(here.kernel, label.data)
+        read = self.read_symbols(context, label)
+        reached = self.sets.advance(read.ended, read.kept)
+        return self._exit(reached.kernel, reached.may_end, reached.ended)
+
+    def _exit_within_value(self, here: ValueContext, label: Hashable, text: str | None) -> Exit:
+        contexts = here.contexts
+        if isinstance(label, Opened):
+            return Exit(PUSH, *self._opened(contexts, label.contexts, label.leaf))
+        found = contexts.exit(here.number, label, text)
+        if found.kind == BLOCKED or found.kind == POP:
+            return found
+        following = self._number(ValueContext(contexts, found.context))
+        if found.kind & 3 == STAY:
+            return found._replace(context=following, then=())
+        frame = NO_FRAME
+        if found.frame != NO_FRAME:
+            frame = self._number(ValueContext(contexts, found.frame))
+        return found._replace(context=following, frame=frame, then=())
 
     def read_symbols(self, context: int, label: Hashable) -> ReadSymbols:
         """How far the symbols of a set have been read when its leaf is left with `label`."""
         read = self._read_symbols(context, label)
         if self.network.has_cuts:
-            cut = [one for one in read.ended if self.network.is_cut(one[1].node)]
+            cut = [item for item in read.ended if self.network.is_cut(item.after.node)]
             if cut:
-                return ReadSymbols(cut, [])
+                return ReadSymbols(cut, [], [])
         return read
 
     def _read_symbols(self, context: int, label: Hashable) -> ReadSymbols:
         """As `read_symbols`, with what a cut gives up."""
-        ended: list[tuple[Symbol, RulePosition]] = []
-        kept: list[tuple[Symbol, Item]] = []
-        match self._contexts[context], label:
-            case ItemSetContext(kernel=kernel), Parallel(terms=terms, parts=parts):
-                texts = self.sets.closure(kernel).texts
+        here, sets = self._contexts[context], self.sets
+        assert isinstance(here, ItemSetContext | ReturnFrame)
+        closure = sets.closure(here.kernel)
+        ended: list[Item] = []
+        kept: list[Item] = []
+        match label:
+            case PartsEnded(terms=terms):
+                ended = [item for term in terms for item in closure.texts[term]]
+            case RulesEnded(kernel=kernel, rules=rules):
+                ended = [item for rule in rules for item in closure.waiting[rule]]
+                kept = [*sets.items_of(sets.resolved(kernel, here.kernel))]
+            case Parallel(terms=terms, parts=parts):
+                before: list[Item] = []
                 for term, part in zip(terms, parts, strict=True):
-                    symbol = TextSymbol(term)
+                    items = closure.texts[term]
                     if part.nullable:
-                        ended += [(symbol, place) for place in texts[term]]
+                        ended += items
                     if part is not EMPTY and may_go_on(part):
                         rest = TextSymbol(part)
-                        kept += [(symbol, item_at(rest, place)) for place in texts[term]]
-            case ItemSetContext(kernel=kernel), PartsEnded(terms=terms):
-                texts = self.sets.closure(kernel).texts
-                ended += [(TextSymbol(term), place) for term in terms for place in texts[term]]
-            case ItemSetContext(kernel=kernel), TokenRead(which=which):
-                tokens = self.sets.closure(kernel).tokens
-                read = [self._token_sets(kernel)[at] for at in which]
-                ended += [(token, place) for token in read for place in tokens[token]]
-            case ItemSetContext(kernel=kernel), ValueBegan(data=data):
-                begun = self._begun(kernel, data)
-                waiting = () if begun is None else self.sets.kernel(begun.waiting)
-                kept += [(item.symbol, item) for item in waiting]
-            case ReturnFrame(kernel=kernel), Satisfied(which=which):
-                values = self.sets.closure(kernel).values
-                satisfied = [_in_order(values)[at] for at in which]
-                ended += [(value, place) for value in satisfied for place in values[value]]
-            case ReturnFrame(kernel=kernel), RulesEnded(kernel=left, rules=rules):
-                waiting = self.sets.closure(kernel).waiting
-                ended += [(RuleCall(rule), place) for rule in rules for place in waiting[rule]]
-                kept += [(item.symbol, item) for item in self.sets.resolved(left, kernel)]
-            case here, _:
+                        before += items
+                        kept += [sets.item(rest, item.after) for item in items]
+                return ReadSymbols(ended, kept, before)
+            case TokenRead(which=which):
+                read = [self._token_sets(here.kernel)[at] for at in which]
+                ended = [item for token in read for item in closure.tokens[token]]
+            case ValueBegan(data=data):
+                begun = self._begun(here.kernel, data)
+                kept = [] if begun is None else [*sets.items_of(begun.waiting)]
+            case Satisfied(which=which):
+                satisfied = [_in_order(closure.values)[at] for at in which]
+                ended = [item for value in satisfied for item in closure.values[value]]
+            case _:
                 raise AssertionError(f"{here} has no exit {label}")
-        return ReadSymbols(ended, kept)
+        return ReadSymbols(ended, kept, kept)
 
     def token_limit(self, context: int) -> int | None:
         """The least bound on the tokens of a text that can be read in `context`; None if none of
@@ -282,7 +277,7 @@ class RuleContexts(Contexts):
         known = self._limits.get(here.kernel, UNKNOWN)
         if known == UNKNOWN:
             texts = self.sets.closure(here.kernel).texts
-            ends = (self.network.bounded_end(p.node) for after in texts.values() for p in after)
+            ends = (self._end_of(item) for items in texts.values() for item in items)
             limits = [end.tokens for end in ends if end is not None]
             known = self._limits[here.kernel] = min(limits, default=None)
         return known
@@ -302,26 +297,26 @@ class RuleContexts(Contexts):
         if isinstance(key, Entry):
             may_end = here.may_end
             for symbols in (closure.values, closure.tokens):
-                items += [item_at(s, after) for s, each in symbols.items() for after in each]
-        ended: list[RulePosition] = []
+                items += [item for each in symbols.values() for item in each]
+        ended: list[Item] = []
         for symbol, part in parts:
-            for position in closure.texts[symbol]:
-                term, after = part, position
-                end = self.network.bounded_end(position.node)
+            for item in closure.texts[symbol]:
+                term, after = part, item.after
+                end = self._end_of(item)
                 if end is not None and end.tokens <= tokens:
                     endings = length(0, end.tail)
                     if end.last and not _has_begun_to_end(part, end):
                         said = concat(words([end.last]), length(end.tail, end.tail))
                         endings = alt(endings, said)
                     term = intersection(part, endings)
-                    after = replace(position, node=end.next)
+                    after = self.sets.position(end.next, after.counters, after.return_to)
                 if term.nullable:
-                    ended.append(after)
+                    ended.append(self.sets.item(item.symbol, after))
                 if term is not EMPTY and may_go_on(term):
-                    items.append(item_at(TextSymbol(term), after))
+                    items.append(self.sets.item(TextSymbol(term), after))
         reached = self.sets.advance(ended, items)
-        kernel = frozenset(item for item in reached.kernel if not self._exceeds(item, tokens))
-        return self._exit(replace(reached, kernel=kernel, may_end=reached.may_end or may_end))
+        left = [i for i in self.sets.items_of(reached.kernel) if not self._exceeds(i, tokens)]
+        return self._exit(self.sets.kernel(left), reached.may_end or may_end, reached.ended)
 
     def last_at_token_limit(self, context: int, leaf: int, tokens: int) -> str:
         """What has to be said after `tokens` tokens of a text before it ends, empty if nothing."""
@@ -329,8 +324,8 @@ class RuleContexts(Contexts):
         assert isinstance(here, ItemSetContext)
         closure = self.sets.closure(here.kernel)
         for symbol, part in self._parts(closure, leaf) or ():
-            for position in closure.texts[symbol]:
-                end = self.network.bounded_end(position.node)
+            for item in closure.texts[symbol]:
+                end = self._end_of(item)
                 used_up = end is not None and end.tokens <= tokens
                 if end is not None and used_up and not _has_begun_to_end(part, end):
                     return end.last
@@ -347,9 +342,13 @@ class RuleContexts(Contexts):
             case _:
                 return None
 
+    def _end_of(self, item: Item) -> BoundedEnd | None:
+        """The bound on the tokens of an item's text, if it has one."""
+        return self.network.bounded_end(item.after.node)
+
     def _exceeds(self, item: Item, tokens: int) -> bool:
         """Whether an item is a special token in a text that has had all its tokens."""
-        end = self.network.bounded_end(item.next)
+        end = self._end_of(item)
         used_up = end is not None and end.tokens <= tokens
         return used_up and isinstance(item.symbol, SpecialToken)
 
@@ -365,7 +364,7 @@ class RuleContexts(Contexts):
             case ValueContext(contexts=contexts, number=number):
                 return contexts.construct(number)
             case ItemSetContext(kernel=kernel) | ReturnFrame(kernel=kernel):
-                return self.sets.rules_of(self.sets.kernel(kernel))
+                return self.sets.rules_of(kernel)
 
     def level(self, context: int) -> Level | None:
         here = self._contexts[context]
@@ -409,11 +408,10 @@ class RuleContexts(Contexts):
         if first is None:
             return Ending(b"")
         if isinstance(first, ItemSetContext):
-            kernel = self.sets.kernel(first.kernel)
             if first.may_end:
                 return Ending(b"")
             below = [c.kernel for c in stack[1:] if isinstance(c, ReturnFrame)]
-            return Ending(self._completion.of_kernel(kernel, below))
+            return Ending(self._completion.of_kernel(first.kernel, below))
         assert isinstance(first, ValueContext)
         numbers = [c.number for c in stack if isinstance(c, ValueContext)]
         frames = [c.kernel for c in stack if isinstance(c, ReturnFrame)]
@@ -424,19 +422,25 @@ class RuleContexts(Contexts):
 
     # Sets
 
-    def _exit(self, reached: Successors) -> Exit:
-        """The exit to where an item set has advanced; a return frame is split off if possible."""
-        if reached.ended:
-            return Exit(POP, result=RulesEnded(reached.kernel, reached.ended))
-        if not reached.kernel:
+    def _exit(self, kernel: int, may_end: bool, ended: frozenset[int] = NO_RULES) -> Exit:
+        """The exit to a kernel; a return frame is split off if possible. With `ended`: rules have
+        ended below which a return frame waits, or the text goes on from the kernel."""
+        if ended:
+            return Exit(POP, result=RulesEnded(kernel, ended))
+        known = self._exits.get((kernel, may_end))
+        if known is None:
+            known = self._exits[kernel, may_end] = self._exit_to(kernel, may_end)
+        return known
+
+    def _exit_to(self, kernel: int, may_end: bool) -> Exit:
+        """`_exit`, not looked up."""
+        if kernel == NO_ITEMS:
             return Exit(STAY, DONE, self._leaves.dead)
-        if not reached.may_end:
-            split = self.sets.split_frame(reached.kernel)
-            if split is not None:
-                kernel, caller = split
-                frame = self._number(ReturnFrame(caller))
-                return self._enter(PUSH, ItemSetContext(self.sets.intern(kernel), False), frame)
-        return self._enter(STAY, ItemSetContext(self.sets.intern(reached.kernel), reached.may_end))
+        split = None if may_end else self.sets.split_frame(kernel)
+        if split is None:
+            return self._enter(STAY, ItemSetContext(kernel, may_end))
+        kernel, caller = split
+        return self._enter(PUSH, ItemSetContext(kernel, False), self._number(ReturnFrame(caller)))
 
     def _enter(self, kind: int, context: ItemSetContext, frame: int = NO_FRAME) -> Exit:
         number = self._number(context)
@@ -468,16 +472,16 @@ class RuleContexts(Contexts):
         label = RuleLabel.COMPLETE if context.may_end else None
         return self._leaves.state(Entry(text, tuple(sorted(marks.items())), label))
 
-    def _ahead(self, texts: Mapping[Regular, list[RulePosition]]) -> tuple[int, ...] | None:
+    def _ahead(self, texts: Mapping[Regular, list[Item]]) -> tuple[int, ...] | None:
         """The bytes that may come after each text, by which the leaf can be left later. None with
         captures or bounds on tokens: then a text that has ended or died has to show at once."""
         if self._follow is None:
             return None
         found: list[int] = []
-        for positions in texts.values():
+        for items in texts.values():
             after = 0
-            for position in positions:
-                after |= self._follow[position.node]
+            for item in items:
+                after |= self._follow[item.after.node]
             found.append(after)
         return tuple(found)
 
@@ -490,8 +494,8 @@ class RuleContexts(Contexts):
         if self.network.has_cuts:
             uncut = [
                 term
-                for term, places in closure.texts.items()
-                if not all(self.network.is_cut(place.node) for place in places)
+                for term, items in closure.texts.items()
+                if not all(self.network.is_cut(item.after.node) for item in items)
             ]
             barred = self._next_states(parallel_start(tuple(uncut), None))
         values = closure.values
@@ -541,10 +545,8 @@ class RuleContexts(Contexts):
             roots = tuple(self.values.root(value) for value in group)
             found = read_beginning(contexts, roots, self._leaves, data)
             if found is not None:
-                waiting = frozenset(
-                    item_at(value, place) for value in group for place in values[value]
-                )
-                return BegunValue(self.sets.intern(waiting), contexts, found)
+                waiting = self.sets.kernel(item for value in group for item in values[value])
+                return BegunValue(waiting, contexts, found)
         return None
 
     def value_beginning(self, context: int, data: bytes) -> list[Left]:

@@ -17,7 +17,7 @@ from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.exits import BLOCKED, DYNAMIC, Exit, apply_exit
 from maskwright.automaton.machine.trace import Left
 from maskwright.automaton.rules.follow import successors
-from maskwright.automaton.rules.item_sets import BELOW, Item, Kernel, ReturnAddress
+from maskwright.automaton.rules.item_sets import BELOW, ItemSets
 from maskwright.automaton.rules.network import RuleNetwork
 from maskwright.automaton.rules.nodes import (
     BranchNode,
@@ -99,13 +99,14 @@ def _gate_open(contexts: JsonContexts, leaves: LeafTable, leaf: int, context: in
     return gate is None or bool((gate[0] >> low) & ((1 << (high - low)) - 1))
 
 
-def value_places(network: RuleNetwork) -> Iterator[Kernel]:
-    """The item set at each place that a text can reach, where a JSON value and something else may
+def value_places(sets: ItemSets) -> Iterator[int]:
+    """The kernel at each place that a text can reach, where a JSON value and something else may
     begin.
 
     Within a counted loop there is a place for each count. Two stand for all of them: no copy read
     yet, and one copy fewer than the least number, after which the loop may end.
     """
+    network = sets.network
     near = _before_values(network)
     if not any(_splits(network.nodes[at]) for at in near):
         return
@@ -115,18 +116,13 @@ def value_places(network: RuleNetwork) -> Iterator[Kernel]:
         if not (at in starts or _follows_text(network, at)):
             continue
         for counters in dict.fromkeys(_counters(network, at)):
-            kernel = _kernel(network, at, counters)
-            if len(kernel) == 1 and not any(isinstance(item.symbol, RuleCall) for item in kernel):
+            kernel = sets.begin(sets.position(at, counters, sets.address(0, BELOW))).kernel
+            items = sets.items_of(kernel)
+            if len(items) == 1 and not any(isinstance(item.symbol, RuleCall) for item in items):
                 continue
             reached = reached or _reached(network)
             if at in reached:
                 yield kernel
-
-
-def _kernel(network: RuleNetwork, at: int, counters: Counters) -> Kernel:
-    return_to = ReturnAddress(0, BELOW)
-    transitions = network.closure(at, counters).transitions
-    return frozenset(Item(t.symbol, t.next, t.counters, return_to) for t in transitions)
 
 
 def _splits(node: Node) -> bool:
