@@ -16,7 +16,7 @@ Within a JSON value, the contexts on the same stack come from `JsonContexts`.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from enum import Enum
 from functools import cached_property
 from typing import Final
@@ -137,7 +137,10 @@ class RuleContexts(Contexts):
         self, network: RuleNetwork, values: RuleValues, leaves: LeafTable, limits: Limits
     ) -> None:
         self.network = network
-        self.sets = ItemSets(network, limits)
+        # With these, a text that has ended or died has to show at once.
+        at_once = network.has_captures or network.counts_tokens or network.has_cuts
+        follow = None if at_once else self._next_bytes.of_nodes()
+        self.sets = ItemSets(network, limits, follow)
         self.values = values
         self._leaves = leaves
         self._contexts: list[RuleContext] = [None]
@@ -146,11 +149,10 @@ class RuleContexts(Contexts):
         """The leaf state of each context that has been entered."""
         self._exits: dict[tuple[int, bool], Exit] = {}
         """The exit to each kernel, by whether the whole text may end there."""
+        self._has_cuts = network.has_cuts
         self._limits: dict[int, int | None] = {}
         """The `token_limit` of each kernel."""
         self._completion = RuleCompletion(self.sets, values, limits)
-        at_once = network.has_captures or network.counts_tokens or network.has_cuts
-        self._follow = None if at_once else self._next_bytes.of_nodes()
 
     def check_values(self) -> None:
         """Raises `UnsupportedGrammarError` where the first byte can't distinguish a JSON value from
@@ -199,10 +201,16 @@ class RuleContexts(Contexts):
             return self._exit_within_value(here, label, text)
         if label is RuleLabel.COMPLETE:
             return Exit(STAY, DONE, self._leaves.dead)
+        assert here is not None
         if isinstance(here, ItemSetContext) and isinstance(label, ValueBegan):
             return self._begin_value(here.kernel, label.data)
-        read = self.read_symbols(context, label)
-        reached = self.sets.advance(read.ended, read.kept)
+        if isinstance(label, PartsEnded) and not self._has_cuts:
+            reached = self.sets.after_texts(here.kernel, label.terms)
+        elif isinstance(label, RulesEnded) and not self._has_cuts:
+            reached = self.sets.after_rules(here.kernel, label.rules, label.kernel)
+        else:
+            read = self.read_symbols(context, label)
+            reached = self.sets.advance(read.ended, read.kept)
         return self._exit(reached.kernel, reached.may_end, reached.ended)
 
     def _exit_within_value(self, here: ValueContext, label: Hashable, text: str | None) -> Exit:
@@ -223,7 +231,7 @@ class RuleContexts(Contexts):
     def read_symbols(self, context: int, label: Hashable) -> ReadSymbols:
         """How far the symbols of a set have been read when its leaf is left with `label`."""
         read = self._read_symbols(context, label)
-        if self.network.has_cuts:
+        if self._has_cuts:
             cut = [item for item in read.ended if self.network.is_cut(item.after.node)]
             if cut:
                 return ReadSymbols(cut, [], [])
@@ -462,7 +470,7 @@ class RuleContexts(Contexts):
     def _entry(self, context: ItemSetContext) -> int:
         """The leaf state at which everything that a set can read next begins."""
         closure = self.sets.closure(context.kernel)
-        text = parallel_start(tuple(closure.texts), self._ahead(closure.texts))
+        text = parallel_start(tuple(closure.texts), closure.ahead)
         marks: dict[int, int] = {}
         if closure.values:
             self._mark_values(context.kernel, text, marks)
@@ -471,19 +479,6 @@ class RuleContexts(Contexts):
             marks[LEAD] = self._leaves.state(TokenId(sets, 0, LENGTH - 1))
         label = RuleLabel.COMPLETE if context.may_end else None
         return self._leaves.state(Entry(text, tuple(sorted(marks.items())), label))
-
-    def _ahead(self, texts: Mapping[Regular, list[Item]]) -> tuple[int, ...] | None:
-        """The bytes that may come after each text, by which the leaf can be left later. None with
-        captures or bounds on tokens: then a text that has ended or died has to show at once."""
-        if self._follow is None:
-            return None
-        found: list[int] = []
-        for items in texts.values():
-            after = 0
-            for item in items:
-                after |= self._follow[item.after.node]
-            found.append(after)
-        return tuple(found)
 
     def _mark_values(self, kernel: int, text: Regular, marks: dict[int, int]) -> None:
         """Mark the bytes with which a JSON value may begin, by which it is distinguished from

@@ -35,6 +35,7 @@ cdef class Item:
 
 cdef class Closure:
     cdef readonly dict texts, values, tokens, waiting
+    cdef readonly tuple ahead
 
 
 cdef class Successors:
@@ -63,6 +64,7 @@ cdef class Callers:
 
 cdef class ItemSets:
     cdef readonly object network
+    cdef list follow
     cdef Py_ssize_t most
     # The numbers of symbols, those of texts by their terms; what has been made, by its parts.
     cdef dict symbol_numbers, text_numbers
@@ -71,8 +73,9 @@ cdef class ItemSets:
     cdef list symbols, places, positions, items, kernels, closures, following
     # By rule: where it starts.
     cdef list starts
-    # By a pair of kernels: the first one with what `BELOW` stands for. By rules: their callers.
-    cdef dict resolved_kernels, known_callers
+    # By a pair of kernels: the first one with what `BELOW` stands for. By rules: their callers. By
+    # items that call: see `begun_by`.
+    cdef dict resolved_kernels, known_callers, known_begun
     cdef Marks met_positions, met_addresses, met_items
     # Room for the numbers of items.
     cdef int32_t *numbers
@@ -90,11 +93,14 @@ cdef class ItemSets:
     cdef int32_t number_of(self, list items, bint limited) except -1
     cdef object rules_around(self, items)
     cdef list lead(self, RulePosition position)
-    cdef Successors reach(self, list stack, list kept)
+    cpdef int32_t resolved(self, int32_t kernel, int32_t frame) except -1
+    cdef Successors reach(self, list stack, kept)
     cdef list undominated(self, list items)
     cdef Closure close(self, int32_t kernel)
+    cdef object bytes_after(self, list items)
     cdef Callers callers_of(self, frozenset called)
-    cdef dict returns(self, tuple kernel, Callers callers)
-    cdef ReturnAddress waiting_for(self, int32_t rule, list calls)
+    cdef list begun_by(self, tuple calls)
+    cdef dict returns(self, tuple calls, Callers callers)
+    cdef ReturnAddress waiting_for(self, int32_t rule, tuple calls)
     cdef int32_t resolve(self, int32_t kernel, int32_t frame) except -1
     cdef Item returning(self, Item item, int32_t kernel)

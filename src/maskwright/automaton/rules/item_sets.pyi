@@ -77,6 +77,9 @@ class Closure:
     @property
     def waiting(self) -> dict[int, list[Item]]:
         """By called rule."""
+    @property
+    def ahead(self) -> tuple[int, ...] | None:
+        """For each of `texts`, the bytes that may come after it; None if these aren't known."""
 
 class Successors:
     """Where the text stands after some symbols have been read."""
@@ -93,7 +96,11 @@ class Successors:
 class ItemSets:
     """The item sets of one grammar."""
 
-    def __init__(self, network: RuleNetwork, limits: Limits) -> None: ...
+    def __init__(
+        self, network: RuleNetwork, limits: Limits, follow: list[int] | None = None
+    ) -> None:
+        """`follow` [nodes]: the bytes with which a text may go on at each node, see
+        `follow.NextBytes`; without it, closures don't say what may come after their texts."""
     @property
     def network(self) -> RuleNetwork: ...
     def start_position(self) -> RulePosition:
@@ -118,6 +125,11 @@ class ItemSets:
         dropped: the lower count can do all that the higher one can. Raises `LimitError` for a
         kernel of too many items.
         """
+    def after_texts(self, kernel: int, terms: tuple[Regular, ...]) -> Successors:
+        """`advance` when `terms` of a kernel have been read, and nothing else can go on."""
+    def after_rules(self, frame: int, rules: frozenset[int], kernel: int) -> Successors:
+        """`advance` of the kernel `frame` when `rules` have ended for which it waits, or the text
+        is still within `kernel`, whose items return to it."""
     def closure(self, kernel: int) -> Closure:
         """The closure of a kernel. Raises `LimitError` for one of too many items."""
     def resolved(self, kernel: int, frame: int) -> int:

@@ -138,11 +138,13 @@ cdef class ItemSets:
         # The first two numbers are symbolic.
         self.kernels, self.closures = [(), (), ()], [None, None, None]
         self.known_kernels = {b"": EMPTY_KERNEL}
-        self.resolved_kernels, self.known_callers = {}, {}
+        self.resolved_kernels, self.known_callers, self.known_begun = {}, {}, {}
         self.met_positions, self.met_addresses, self.met_items = Marks(), Marks(), Marks()
 
-    def __init__(self, network not None, limits not None):
-        self.network = network
+    def __init__(self, network not None, limits not None, list follow=None):
+        if follow is not None and len(follow) != len(network.nodes):
+            raise ValueError(f"the bytes after {len(network.nodes)} nodes, not {len(follow)}")
+        self.network, self.follow = network, follow
         self.most = limits.items
         self.starts = [self.place(start, ()) for start in network.starts]
 
@@ -323,7 +325,7 @@ cdef class ItemSets:
         return items
 
     def begin(self, RulePosition position):
-        return self.reach([self.check_position(position)], [])
+        return self.reach([self.check_position(position)], ())
 
     def advance(self, list read not None, list kept not None):
         cdef Item item
@@ -331,7 +333,25 @@ cdef class ItemSets:
             self.check_item(item)
         return self.reach([self.check_item(item).after for item in read], kept)
 
-    cdef Successors reach(self, list stack, list kept):
+    def after_texts(self, int32_t kernel, terms):
+        cdef dict texts = self.close(self.check_kernel(kernel)).texts
+        cdef list stack = []
+        cdef Item item
+        for term in terms:
+            for item in texts[term]:
+                stack.append(item.after)
+        return self.reach(stack, ())
+
+    def after_rules(self, int32_t frame, rules, int32_t kernel):
+        cdef dict waiting = self.close(self.check_kernel(frame)).waiting
+        cdef list stack = []
+        cdef Item item
+        for rule in rules:
+            for item in waiting[rule]:
+                stack.append(item.after)
+        return self.reach(stack, self.kernels[self.resolved(kernel, frame)])
+
+    cdef Successors reach(self, list stack, kept):
         """Where the positions on `stack` lead, beside items that are kept."""
         cdef list reached = []
         cdef set ended = set()
@@ -402,8 +422,7 @@ cdef class ItemSets:
     cdef Closure close(self, int32_t kernel):
         cdef Closure closure = self.closures[kernel]
         cdef tuple items = self.kernels[kernel]
-        cdef Callers callers
-        cdef dict returns
+        cdef list begun
         cdef Item item
         cdef Py_ssize_t count = len(items)
         if closure is not None:
@@ -412,12 +431,10 @@ cdef class ItemSets:
         for item in items:
             _note(closure, item)
         if closure.waiting:
-            callers = self.callers_of(frozenset(closure.waiting))
-            returns = self.returns(items, callers)
-            for rule in callers.rules:
-                for item in self.lead(self.position_at(self.starts[rule], returns[rule])):
-                    _note(closure, item)
-                    count += 1
+            begun = self.begun_by(tuple([item for item in items if (<Item>item).called != NO_RULE]))
+            for item in begun:
+                _note(closure, item)
+            count += len(begun)
         if count > self.most:
             raise LimitError(
                 f"a text of the grammar can go on in more than {self.most:,} ways",
@@ -427,8 +444,32 @@ cdef class ItemSets:
             )
         if len(closure.texts) > 1:
             closure.texts = dict(sorted(closure.texts.items(), key=_number))
+        if self.follow is not None:
+            closure.ahead = tuple([self.bytes_after(each) for each in closure.texts.values()])
         self.closures[kernel] = closure
         return closure
+
+    cdef object bytes_after(self, list items):
+        """Which bytes may come after the symbols of some items."""
+        cdef Item item
+        found = 0
+        for item in items:
+            found = found | self.follow[item.after.place.node]
+        return found
+
+    cdef list begun_by(self, tuple calls):
+        """The items with which the rules begin that some items call, directly or through others."""
+        cdef list found = self.known_begun.get(calls)
+        cdef Callers callers
+        cdef dict returns
+        if found is None:
+            found = []
+            callers = self.callers_of(frozenset([(<Item>item).called for item in calls]))
+            returns = self.returns(calls, callers)
+            for rule in callers.rules:
+                found += self.lead(self.position_at(self.starts[rule], returns[rule]))
+            self.known_begun[calls] = found
+        return found
 
     cdef Callers callers_of(self, frozenset called):
         """Which rules are called where `called` are, and by whom."""
@@ -459,15 +500,14 @@ cdef class ItemSets:
         self.known_callers[called] = found
         return found
 
-    cdef dict returns(self, tuple kernel, Callers callers):
-        """The return addresses of the rules that a kernel calls, directly or through others.
+    cdef dict returns(self, tuple calls, Callers callers):
+        """The return addresses of the rules that some items call, directly or through others.
 
         If nothing follows a rule in its callers and these share one return address, it is that one
         (a tail call), so that right recursion does not pile up return addresses. Otherwise it is
         the address of the items that wait for the rule. Captures are followed along the items of
         the start rule, so with captures these wait in any case.
         """
-        cdef list calls = [item for item in kernel if (<Item>item).called != NO_RULE]
         cdef dict direct = {}, found = {}
         cdef set own = set(callers.held)
         cdef list changed
@@ -506,7 +546,7 @@ cdef class ItemSets:
                 changed += callers.below[rule]
         return found
 
-    cdef ReturnAddress waiting_for(self, int32_t rule, list calls):
+    cdef ReturnAddress waiting_for(self, int32_t rule, tuple calls):
         """The address of the items among `calls` that call a rule, directly or through others."""
         cdef list corners = self.network.left_corners
         cdef list waiting = [item for item in calls if rule in corners[(<Item>item).called]]
@@ -514,7 +554,7 @@ cdef class ItemSets:
 
     # Return frames
 
-    def resolved(self, int32_t kernel, int32_t frame):
+    cpdef int32_t resolved(self, int32_t kernel, int32_t frame) except -1:
         cdef list pending = [self.check_kernel(kernel)]
         cdef list missing
         cdef Item item
