@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from maskwright.automaton.finish.bounds import SHORT_NAMES, PartBounds
 from maskwright.automaton.finish.distinct_bounds import DISTINGUISHING, UNFINISHED
-from maskwright.automaton.finish.part_bounds import SHORT_NAMES, PartBounds
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.name_classes import NameClasses
 from maskwright.automaton.value.progress import ArrayProgress, ObjectProgress

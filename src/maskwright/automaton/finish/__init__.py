@@ -8,10 +8,9 @@ here finds it, for the budgets that the bounds don't decide. What a string, a va
 grammar still needs is asked of `grammar.regular.shortest`, `automaton.satisfy` and
 `automaton.rules.completion`.
 
-- `bounds`: Upper bounds on the tokens that complete a level of JSON.
+- `bounds`: Upper bounds on the tokens that complete a level of JSON, and on its parts.
 - `completion`: The shortest text that completes a configuration: within its leaf, then its stack.
 - `distinct_bounds`: Upper bounds in bytes on a value that is distinct from a number of others.
 - `leaf_exits`: The labels with which a leaf can be left, each with a text that leads there.
 - `levels`: The shortest text that completes a stack of levels of JSON.
-- `part_bounds`: Upper bounds in tokens on values, items and members.
 """

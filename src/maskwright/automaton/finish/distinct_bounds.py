@@ -2,8 +2,7 @@
 
 The others are not known, only how many they are. Of a list of values, one more than there are
 others contains a distinct one. An array or object is distinct if it can be completed in more ways
-than there are others, by one of its parts or by several together. None where only a search can
-tell.
+than there are others, by one of its parts or by several together.
 """
 
 from __future__ import annotations
@@ -20,6 +19,8 @@ from maskwright.grammar.regular.terms import ANYTHING, EMPTY, Regular
 from maskwright.grammar.shape.shape import Conjunction
 from maskwright.limits import spend
 
+UNKNOWN: Final = float("inf")
+"""A bound that only a search can tell: none that says anything."""
 UNFINISHED: Final = 12
 """Bytes that at most finish a character begun in a string: the rest of two `\\uXXXX`."""
 DISTINGUISHING: Final = 6
@@ -37,17 +38,17 @@ class DistinctCostBounds:
         self._whitespace = whitespace
         self._comma = 1 + len(whitespace.after_comma)
         self._colon = 1 + len(whitespace.after_colon)
-        self._known: dict[tuple[Conjunction, int], int | None] = {}
+        self._known: dict[tuple[Conjunction, int], float] = {}
         self._open: set[Conjunction] = set()
         """Conjunctions whose bounds are being computed: one that contains itself has none."""
-        self._longest: dict[Regular, int | None] = {}
+        self._longest: dict[Regular, float] = {}
 
-    def value(self, value: Conjunction, others: int) -> int | None:
+    def value(self, value: Conjunction, others: int) -> float:
         """Upper bound on a value that is distinct from `others` other ones, whichever they are."""
         key = (value, others)
         if key not in self._known:
             if value in self._open:
-                return None
+                return UNKNOWN
             spend()
             self._open.add(value)
             try:
@@ -56,21 +57,19 @@ class DistinctCostBounds:
                 self._open.discard(value)
         return self._known[key]
 
-    def _find(self, value: Conjunction, others: int) -> int | None:
+    def _find(self, value: Conjunction, others: int) -> float:
         if others == 0:
             witness = self._solver.shortest.unless_too_long(value)
-            return None if witness is None else byte_count(rendered(witness, self._whitespace, 0))
-        bounds: list[int] = []
+            if witness is None:
+                return UNKNOWN
+            return byte_count(rendered(witness, self._whitespace, 0))
         listed = self._solver.search.shortest_scalars(value, others + 1)
-        if len(listed) > others:
-            bounds.append(int(listed[others].size))
+        least = listed[others].size if len(listed) > others else UNKNOWN
         for start in self._solver.values.containers(value):
-            closing = self.closing(start, others, begun=False)
-            if closing is not None:
-                bounds.append(1 + closing)
-        return min(bounds, default=None)
+            least = min(least, 1 + self.closing(start, others, begun=False))
+        return least
 
-    def closing(self, progress: Progress, others: int, *, begun: bool = True) -> int | None:
+    def closing(self, progress: Progress, others: int, *, begun: bool = True) -> float:
         """Upper bound from the end of a member or item to the end of its container, which is to be
         distinct from `others` other ones.
 
@@ -78,89 +77,82 @@ class DistinctCostBounds:
         required may have been passed and don't count.
         """
         if progress.must_equal_one:
-            return None
+            return UNKNOWN
         if isinstance(progress, ArrayProgress):
             return self._items(progress, others)
         return self._members(progress, others, begun=begun)
 
-    def _items(self, progress: ArrayProgress, others: int) -> int | None:
+    def _items(self, progress: ArrayProgress, others: int) -> float:
         shape, at = progress.shape, progress.index
         if shape.contains or progress.wants_repeat:
-            return None
+            return UNKNOWN
         stop = max(at, shape.least)
         if others and stop == at and (shape.most is None or at < shape.most):
             stop += 1  # no item is required, but one more can make the difference
         items = [*shape.prefix[at:stop]]
         if not shape.unique:
             items += [shape.rest] * (stop - at - len(items))
-            total = self._together(items, others)
-            return None if total is None else 1 + total + self._comma * len(items)
+            return 1 + self._together(items, others) + self._comma * len(items)
         if others and stop == at:
-            return None
+            return UNKNOWN
         # Each item is distinct from those remembered, from the one that is being read, from the
         # other items to come, and from what would make the array equal to one of the others.
         being_read, to_come = 1, stop - at - 1
         besides = others + len(progress.seen) + being_read + to_come
         further = stop - at - len(items)
-        costs = [self.value(item, besides) for item in items]
-        rest = self.value(shape.rest, besides) if further else 0
-        known = [cost for cost in costs if cost is not None]
-        if rest is None or len(known) < len(costs):
-            return None
-        return 1 + self._comma * (stop - at) + sum(known) + further * rest
+        total = sum([self.value(item, besides) for item in items])
+        if further:
+            total += further * self.value(shape.rest, besides)
+        return 1 + self._comma * (stop - at) + total
 
-    def _members(self, progress: ObjectProgress, others: int, *, begun: bool) -> int | None:
+    def _members(self, progress: ObjectProgress, others: int, *, begun: bool) -> float:
         shape = progress.shape
         left = progress.required_left()
         if shape.some or progress.count + len(left) < shape.least:
-            return None
+            return UNKNOWN
         names = sum(self._name(shape.names[at]) for at in left)
         total = self._together([shape.values[at] for at in left], others)
-        if total is not None:
-            return 1 + names + total
-        required = self._together([shape.values[at] for at in left], 0)
-        if required is None or shape.most is not None:
-            return None
-        more = self._optional_member(progress, others, begun=begun)
-        return None if more is None else 1 + names + required + more
+        if total == UNKNOWN and shape.most is None:
+            total = self._together([shape.values[at] for at in left], 0)
+            if total != UNKNOWN:
+                total += self._optional_member(progress, others, begun=begun)
+        return 1 + names + total
 
-    def _optional_member(self, progress: ObjectProgress, others: int, *, begun: bool) -> int | None:
+    def _optional_member(self, progress: ObjectProgress, others: int, *, begun: bool) -> float:
         """A member that isn't required and makes the difference."""
         shape, solver = progress.shape, self._solver
-        bounds: list[int] = []
+        least = UNKNOWN
         if shape.languages in ((), (ANYTHING,)):  # any name will do
             for each in solver.values.names.of(shape.languages):
                 cost = self.value(shape.others(each.mask), 0)
-                if cost is not None:
-                    bounds.append(self._comma + DISTINGUISHING + self._colon + cost)
+                least = min(least, self._comma + DISTINGUISHING + self._colon + cost)
         if not begun:
             for name, value in zip(shape.names, shape.values, strict=True):
-                cost = self.value(value, others) if solver.satisfiable(value) else None
-                if cost is not None:
-                    bounds.append(self._name(name) + cost)
-        return min(bounds, default=None)
+                if solver.satisfiable(value):
+                    least = min(least, self._name(name) + self.value(value, others))
+        return least
 
     def _name(self, name: str) -> int:
         """A comma, a name and a colon."""
         return self._comma + byte_count(spelled(name)) + self._colon
 
-    def _together(self, values: Sequence[Conjunction], others: int) -> int | None:
+    def _together(self, values: Sequence[Conjunction], others: int) -> float:
         """Values that together are distinct from `others` other combinations: the product of the
         numbers of their different values has to exceed `others`."""
-        ways, total = others + 1, 0
+        ways, total = others + 1, 0.0
         cardinality = self._solver.cardinality
         for value in sorted(values, key=cardinality.values, reverse=True) if others else values:
             taken = min(ways, max(1, cardinality.values(value))) if ways > 1 else 1
             cost = self.value(value, taken - 1)
-            if cost is None and taken > 1:
+            if cost == UNKNOWN and taken > 1:
                 taken, cost = 1, self.value(value, 0)
-            if cost is None:
-                return None
+            if cost == UNKNOWN:
+                return UNKNOWN
             total += cost
             ways = -(-ways // taken)
-        return total if ways == 1 else None
+        return total if ways == 1 else UNKNOWN
 
-    def string_rest(self, value: Conjunction, *, distinguished: bool) -> int | None:
+    def string_rest(self, value: Conjunction, *, distinguished: bool) -> float:
         """Upper bound on the rest of a string, whatever part of it has been read, beyond what the
         bound of its leaf says.
 
@@ -179,12 +171,11 @@ class DistinctCostBounds:
             return 0
         if strings not in self._longest:
             self._longest[strings] = _longest(strings)
-        longest = self._longest[strings]
-        return None if longest is None else UNFINISHED * (longest + 1)
+        return UNFINISHED * (self._longest[strings] + 1)
 
 
-def _longest(term: Regular) -> int | None:
-    """The number of characters of a language's longest string; None if there is none, or if it
+def _longest(term: Regular) -> float:
+    """The number of characters of a language's longest string; `UNKNOWN` if there is none, or if it
     takes long to find."""
     states, looked = {term}, 0
     for length in range(_MOST_LENGTH):
@@ -193,6 +184,6 @@ def _longest(term: Regular) -> int | None:
             return length
         looked += len(following)
         if looked > _MOST_LENGTH:
-            return None
+            break
         states = following
-    return None
+    return UNKNOWN

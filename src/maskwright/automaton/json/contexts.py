@@ -24,9 +24,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from maskwright.automaton.finish.bounds import LevelBounds
+from maskwright.automaton.finish.bounds import LevelBounds, Price
 from maskwright.automaton.finish.levels import Endings, LevelCompletion
-from maskwright.automaton.finish.part_bounds import Price
 from maskwright.automaton.json.distinguish import DistinguishedValues
 from maskwright.automaton.json.dominated import drop_dominated
 from maskwright.automaton.json.labels import Closed, Satisfied, StructuralLabel

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 from weakref import WeakKeyDictionary
 
-from maskwright.automaton.finish.part_bounds import Price
+from maskwright.automaton.finish.bounds import Price
 from maskwright.automaton.json.contexts import JsonContexts
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.satisfy.solver import Solver
