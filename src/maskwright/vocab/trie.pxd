@@ -19,6 +19,14 @@ cdef enum:
 ctypedef uint64_t Present[4]
 
 
+# Tokens with equal bytes: by token the next one, and the first and the last token that has a next.
+# Few tokens have one, and looking it up would mostly wait for memory.
+cdef struct Twins:
+    const int32_t *next
+    int32_t first
+    int32_t last
+
+
 cdef struct Siblings:
     # By node.
     const uint8_t *byte
@@ -37,8 +45,7 @@ cdef struct Siblings:
     # The run's characters in ASCII: bit n of the first for n < 64, of the second for n - 64.
     uint64_t run_low
     uint64_t run_high
-    # By token.
-    const int32_t *twin
+    Twins twins
     int32_t roots
     int32_t tokens
     # The nodes with many children, ascending, and for each which bytes its children have; first,
@@ -78,6 +85,14 @@ cdef inline int32_t class_of(uint8_t byte) noexcept nogil:
         return 9
     # 33 are left, from the space to the tilde.
     return 10 + byte - 0x20 - 10 * (byte > c"9") - 26 * (byte > c"Z") - 26 * (byte > c"z")
+
+
+cdef Twins twins_of(twin, const int32_t[::1] tokens) except *
+
+
+cdef inline int32_t twin_of(const Twins *twins, int32_t token) noexcept nogil:
+    """The next token with equal bytes, or `NO_TOKEN`."""
+    return twins.next[token] if twins.first <= token <= twins.last else NO_TOKEN
 
 
 cdef inline const uint64_t *bytes_of_children(const Siblings *trie, int32_t node) noexcept nogil:

@@ -65,6 +65,19 @@ cdef _twins_of(
     return found
 
 
+cdef Twins twins_of(twin, const int32_t[::1] tokens) except *:
+    """The twins of the tokens of nodes, by `Trie.twin`."""
+    cdef Twins found = Twins(const_int32s(twin), <int32_t>len(twin), -1)
+    cdef Py_ssize_t node
+    cdef int32_t token
+    for node in range(tokens.shape[0]):
+        token = tokens[node]
+        while token >= 0 and found.next[token] >= 0:
+            found.first, found.last = min(found.first, token), max(found.last, token)
+            token = found.next[token]
+    return found
+
+
 cdef _lay_out(
     const uint8_t[::1] data,
     const int64_t[::1] starts,
@@ -186,7 +199,7 @@ cdef class SiblingTrie:
         self.c.first = const_int32s(first)
         self.c.children = const_int32s(children)
         self.c.token = const_int32s(token)
-        self.c.twin = const_int32s(twin)
+        self.c.twins = twins_of(twin, token)
         self.c.roots = roots
         self.c.tokens = <int32_t>len(twin)
         wide = np.flatnonzero(children >= WIDE).astype(np.int32)

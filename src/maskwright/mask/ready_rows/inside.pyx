@@ -37,6 +37,7 @@ from maskwright.mask.ready_rows.product cimport (
 from maskwright.mask.ready_rows.tokens cimport Nodes, Subtrees
 from maskwright.native cimport BUILT_FROM, const_int32s, lower_bound
 from maskwright.native import require_built
+from maskwright.vocab.trie cimport twin_of
 
 require_built(__name__, BUILT_FROM)
 
@@ -407,7 +408,7 @@ cdef void walk_for_row(
         token = trie.token[at]
         while token >= 0:
             out[token >> 5] |= <int32_t>(<uint32_t>1 << (token & 31))
-            token = trie.twin[token]
+            token = twin_of(&trie.twins, token)
         path[depth].state, path[depth].character, path[depth].count = target, begun, read
         path[depth].end = trie.skip[at]
         at += 1
@@ -517,7 +518,7 @@ cdef int64_t walk_for_needs(
         token = trie.token[at]
         while token >= 0:
             needs[token] = <int16_t>min(need, TOO_MUCH)
-            token = trie.twin[token]
+            token = twin_of(&trie.twins, token)
         here.state = target
         path[depth] = here
         at += 1

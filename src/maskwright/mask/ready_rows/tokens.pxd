@@ -1,5 +1,7 @@
 from libc.stdint cimport int16_t, int32_t, uint8_t, uint64_t
 
+from maskwright.vocab.trie cimport Twins
+
 cpdef enum:
     # The kind of a token's text.
     NONE = 0
@@ -20,8 +22,7 @@ cdef struct Nodes:
     const int16_t *depth
     const int32_t *skip
     const int32_t *token
-    # By token.
-    const int32_t *twin
+    Twins twins
     # By node.
     const uint64_t *low
     const uint64_t *high

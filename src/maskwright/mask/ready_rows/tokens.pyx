@@ -11,6 +11,7 @@ import numpy as np
 from maskwright.automaton.leaf.rows cimport DEAD, UNBUILT, LeafRows, Leaves, next_leaf
 from maskwright.native cimport BUILT_FROM, const_int16s, const_int32s, const_uint8s, int32s, uint64s
 from maskwright.native import require_built
+from maskwright.vocab.trie cimport twins_of
 
 require_built(__name__, BUILT_FROM)
 
@@ -216,7 +217,7 @@ cdef class Subtrees:
         self.c.depth = const_int16s(trie.depth)
         self.c.skip = const_int32s(trie.skip)
         self.c.token = const_int32s(trie.token)
-        self.c.twin = const_int32s(trie.twin)
+        self.c.twins = twins_of(trie.twin, trie.token)
         self.c.low = uint64s(self.low)
         self.c.high = uint64s(self.high)
         self.c.height = int32s(self.height)

@@ -21,6 +21,7 @@ from maskwright.automaton.leaf.spelling cimport (
 from maskwright.mask.ready_rows.tokens cimport Nodes, Subtrees
 from maskwright.native cimport BUILT_FROM, const_int32s
 from maskwright.native import require_built
+from maskwright.vocab.trie cimport twin_of
 
 require_built(__name__, BUILT_FROM)
 
@@ -153,6 +154,6 @@ cdef void walk(
         token = trie.token[at]
         while token >= 0:
             out[token >> 5] |= <int32_t>(<uint32_t>1 << (token & 31))
-            token = trie.twin[token]
+            token = twin_of(&trie.twins, token)
         path[trie.depth[at]] = here
         at += 1

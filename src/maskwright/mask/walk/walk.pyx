@@ -45,6 +45,7 @@ from maskwright.vocab.trie cimport (
     bytes_of_children,
     class_of,
     leavings_before,
+    twin_of,
 )
 
 require_built(__name__, BUILT_FROM)
@@ -422,7 +423,7 @@ cdef int64_t _add_below(Task *task, int32_t node) noexcept nogil:
         token = trie.token[at]
         while token >= 0:
             _add(&task.state.row, token)
-            token = trie.twin[token]
+            token = twin_of(&trie.twins, token)
     return count
 
 
@@ -584,7 +585,7 @@ cdef Outcome _walk(Task *task, int64_t most) noexcept nogil:
                         task.listed[task.stride + state.listed] = alive.leaf
                         task.listed[2 * task.stride + state.listed] = alive.node
                         state.listed += 1
-                    token = trie.twin[token]
+                    token = twin_of(&trie.twins, token)
             if trie.children[trie_node] > 0:
                 # Whether the configuration is the same as before, by the leaf's own row.
                 again = (
