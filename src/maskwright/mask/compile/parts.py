@@ -3,9 +3,9 @@ with the rules that these need and the reports on their keywords."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
-from typing import get_args
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from typing import Final, get_args
 
 from msgspec import structs
 
@@ -62,8 +62,15 @@ from maskwright.mask.shared.known_tools import Arguments
 from maskwright.vocab import Vocabulary
 
 START = "start"
-_COLLECTED = ("rules", "enforced", "annotations", "impossible", "grammars", "intricate")
-"""Fields of `Parts` that are results and not options."""
+_WORDS: Final[dict[str, Iterable[str]]] = {
+    "whitespace": WHITESPACE,
+    "property_order": get_args(PropertyOrder),
+    "integers": get_args(Integers),
+    "numbers": get_args(Numbers),
+    "escapes": get_args(Escapes),
+    "additional_properties": get_args(AdditionalProperties),
+}
+"""The words of each option."""
 
 
 @dataclass(slots=True)
@@ -71,6 +78,7 @@ class Parts:
     """Compiles the contents of tags and calls, and collects their rules and the reports of their
     schemas."""
 
+    vocabulary: Vocabulary
     whitespace: WhitespaceName
     property_order: PropertyOrder
     integers: Integers
@@ -89,28 +97,20 @@ class Parts:
     """Whether some schema has keywords that may exceed a limit even in small numbers."""
 
     def __post_init__(self) -> None:
-        if self.whitespace not in WHITESPACE:
-            raise InputError(f"whitespace is one of {', '.join(WHITESPACE)}", param="whitespace")
-        if self.property_order not in get_args(PropertyOrder):
-            orders = ", ".join(get_args(PropertyOrder))
-            raise InputError(f"property_order is one of {orders}", param="property_order")
-        if self.integers not in get_args(Integers):
-            raise InputError("integers is one of any, digits", param="integers")
-        if self.numbers not in get_args(Numbers):
-            raise InputError("numbers is one of any, plain", param="numbers")
-        if self.escapes not in get_args(Escapes):
-            raise InputError("escapes is one of any, needed", param="escapes")
-        if self.additional_properties not in get_args(AdditionalProperties):
-            raise InputError(
-                "additional_properties is one of allow, forbid", param="additional_properties"
-            )
+        for name, known in _WORDS.items():
+            if getattr(self, name) not in known:
+                raise InputError(f"{name} is one of {', '.join(known)}", param=name)
 
-    def compiled(self, vocab: Vocabulary, *, check_values: bool = True) -> Grammar:
+    def compiled(self, *, check_values: bool = True) -> Grammar:
         report = Report(tuple(self.enforced), tuple(self.annotations))
         rules = Rules(START, self.rules)
         try:
             grammar = compile_rules(
-                rules, vocab, report=report, limits=self.limits, check_values=check_values
+                rules,
+                self.vocabulary,
+                report=report,
+                limits=self.limits,
+                check_values=check_values,
             )
         except UnsatisfiableGrammarError:
             for read in self.grammars:
@@ -166,7 +166,7 @@ class Parts:
             order = "any" if leaf.any_order else "schema"
         return JsonValue(schema, whitespace, order, self.escapes, self.numbers)
 
-    def leaf(self, leaf: JsonSchemaText | RegexText | GrammarText, vocab: Vocabulary) -> Expression:
+    def leaf(self, leaf: JsonSchemaText | RegexText | GrammarText) -> Expression:
         """Translate a schema, pattern or grammar in a tag. Raises its errors with their place."""
         try:
             match leaf:
@@ -175,14 +175,14 @@ class Parts:
                 case JsonSchemaText(schema=source, style=style):
                     root = self.schema(source, leaf.pointer)
                     if style == "cohere_xml":
-                        return self._cohere_values(vocab, root, leaf.pointer)
-                    return self._parameters(parameter_style(style), vocab, root, leaf.pointer)
+                        return self._cohere_values(root, leaf.pointer)
+                    return self._parameters(parameter_style(style), root, leaf.pointer)
                 case RegexText(pattern=pattern):
                     self.annotations += pattern_remarks(pattern, leaf.pointer)
                     return Terminal(full_match(pattern, self.limits))
                 case GrammarText(grammar=text, syntax=syntax):
                     dialect = None if syntax == "auto" else syntax
-                    return self.grammar(text, dialect, vocab, leaf.pointer)
+                    return self.grammar(text, dialect, leaf.pointer)
         except SchemaError as error:
             raise type(error)(error.reason, pointer=leaf.pointer + error.pointer) from None
         except LimitError as error:
@@ -201,65 +201,61 @@ class Parts:
         except InputError as error:
             raise StructuralTagError(error.message, pointer=leaf.pointer) from error
 
-    def tag(self, tag: Format, vocab: Vocabulary) -> Expression:
+    def tag(self, tag: Format) -> Expression:
         """Translate a structural tag."""
-        rules = TagRules(
-            vocab.special_tokens,
-            vocab.tokens,
-            lambda leaf: self.leaf(leaf, vocab),
-            frozenset(vocab.eos),
-        )
+        vocab = self.vocabulary
+        rules = TagRules(vocab.special_tokens, vocab.tokens, self.leaf, frozenset(vocab.eos))
         return rules.expression(tag)
 
-    def grammar(
-        self, text: str, dialect: Dialect | None, vocab: Vocabulary, pointer: str | None = None
-    ) -> Expression:
+    def grammar(self, text: str, dialect: Dialect | None, pointer: str | None = None) -> Expression:
         """Translate a grammar; without a `dialect`, that is recognised. `pointer`: where it stands
         in something else."""
+        read = self._read(text, dialect, pointer, "a structural tag or an answer beside tools")
+        self.grammars.append(read)
+        prefix = f"{len(self.rules)}:"
+        for name, body in read.rules.rules.items():
+            self.rules[prefix + name] = renamed(body, prefix)
+        return Ref(prefix + read.rules.start)
+
+    def _read(
+        self, text: str, dialect: Dialect | None, pointer: str | None, within: str
+    ) -> ReadGrammar:
+        """A grammar that stands `within` something else, whose bounds on tokens are refused."""
+        vocab = self.vocabulary
         tokens = GrammarTokens(vocab.special_tokens, frozenset(vocab.eos), vocab.tokens)
         read = read_grammar(text, dialect, tokens=tokens, limits=self.limits)
         self.annotations += read.remarks(pointer)
-        refuse_bounded(read.rules, "a structural tag or an answer beside tools")
-        self.grammars.append(read)
-        return self._included(read.rules)
+        refuse_bounded(read.rules, within)
+        return read
 
-    def _included(self, rules: Rules) -> Expression:
-        """Add the rules of another grammar under new names, and return a reference to its start."""
-        prefix = f"{len(self.rules)}:"
-        for name, body in rules.rules.items():
-            self.rules[prefix + name] = renamed(body, prefix)
-        return Ref(prefix + rules.start)
+    def arguments(self, format: ToolFormat, tool: Tool) -> Expression:
+        """Translate the arguments of a tool."""
+        arguments = self._known_arguments(tool, format)
+        self.rules |= arguments.rules
+        self.enforced += arguments.enforced
+        self.annotations += arguments.annotations
+        self.intricate |= arguments.intricate
+        if not arguments.possible:
+            self.impossible.append(tool)
+        return arguments.expression
 
-    def arguments(self, format: ToolFormat, vocab: Vocabulary) -> Callable[[Tool], Expression]:
-        def written(tool: Tool) -> Expression:
-            arguments = self._known_arguments(tool, format, vocab)
-            self.rules |= arguments.rules
-            self.enforced += arguments.enforced
-            self.annotations += arguments.annotations
-            self.intricate |= arguments.intricate
-            if not arguments.possible:
-                self.impossible.append(tool)
-            return arguments.expression
-
-        return written
-
-    def check_arguments(self, tool: Tool, format: ToolFormat, vocab: Vocabulary) -> None:
+    def check_arguments(self, tool: Tool, format: ToolFormat) -> None:
         """Raise the error that keeps a tool from being called, if there is one."""
-        if not self._known_arguments(tool, format, vocab).possible:
+        if not self._known_arguments(tool, format).possible:
             raise no_arguments(tool)
 
-    def _known_arguments(self, tool: Tool, format: ToolFormat, vocab: Vocabulary) -> Arguments:
-        own = (getattr(self, each.name) for each in fields(self) if each.name not in _COLLECTED)
-        return tables_of(vocab).tools.get(
+    def _known_arguments(self, tool: Tool, format: ToolFormat) -> Arguments:
+        own = (getattr(self, name) for name in _WORDS)
+        return tables_of(self.vocabulary).tools.get(
             tool.parameters,
-            (tool.name, tool.input, *own, format.parameter, format.literals),
-            lambda: self._arguments(tool, format, vocab),
+            (tool.name, tool.input, *own, self.limits, format.parameter, format.literals),
+            lambda: self._arguments(tool, format),
         )
 
-    def _arguments(self, tool: Tool, format: ToolFormat, vocab: Vocabulary) -> Arguments:
+    def _arguments(self, tool: Tool, format: ToolFormat) -> Arguments:
         parts = replace(self, rules={}, enforced=[], annotations=[], impossible=[], intricate=False)
         if tool.input is not None:
-            said = parts._input(tool, tool.input, format, vocab)
+            said = parts._input(tool, tool.input, format)
             return Arguments(said, parts.rules, (), tuple(parts.annotations))
         try:
             root = parts.schema(tool.parameters, f"/{escape(tool.name)}")
@@ -270,7 +266,7 @@ class Parts:
                 parts._note_narrowed(members, f"/{escape(tool.name)}")
             elif format.parameter:
                 style = ParameterStyle(format.parameter)
-                said = parts._parameters(style, vocab, root, f"/{escape(tool.name)}")
+                said = parts._parameters(style, root, f"/{escape(tool.name)}")
             else:
                 said = parts.value(object_schema(root))
         except SchemaError as error:
@@ -293,13 +289,11 @@ class Parts:
             parts.intricate,
         )
 
-    def _input(
-        self, tool: Tool, wanted: CustomInput, format: ToolFormat, vocab: Vocabulary
-    ) -> Expression:
+    def _input(self, tool: Tool, wanted: CustomInput, format: ToolFormat) -> Expression:
         """Translate the input of a custom tool. Raises errors that name its definition."""
         around = surroundings(format, compact=self.whitespace == "compact")
         try:
-            rules = self._input_rules(wanted, vocab, f"/{tool.name}")
+            rules = self._input_rules(wanted, f"/{tool.name}")
             prefix = f"{tool.name}:"
             for name, body in rules.rules.items():
                 self.rules[prefix + name] = spelled(body, around, prefix)
@@ -314,9 +308,9 @@ class Parts:
             raise
         start = self.rules[prefix + rules.start]
         said = start if isinstance(start, Terminal) else Ref(prefix + rules.start)
-        return custom_arguments(said, around, vocab.special_tokens)
+        return custom_arguments(said, around, self.vocabulary.special_tokens)
 
-    def _input_rules(self, wanted: CustomInput, vocab: Vocabulary, pointer: str) -> Rules:
+    def _input_rules(self, wanted: CustomInput, pointer: str) -> Rules:
         match wanted.syntax:
             case "text":
                 return Rules(START, {START: Terminal(ANYTHING)})
@@ -330,26 +324,22 @@ class Parts:
                 self.annotations += pattern_remarks(wanted.definition, pointer)
                 return Rules(START, {START: Terminal(language)})
             case dialect:
-                tokens = GrammarTokens(vocab.special_tokens, frozenset(vocab.eos), vocab.tokens)
-                read = read_grammar(wanted.definition, dialect, tokens=tokens, limits=self.limits)
-                self.annotations += read.remarks(pointer)
-                refuse_bounded(read.rules, "the input of a tool")
-                return self._check_texts(read)
+                within = "the input of a tool"
+                return self._check_texts(self._read(wanted.definition, dialect, pointer, within))
 
-    def _parameters(
-        self, style: ParameterStyle, vocab: Vocabulary, root: Schema, pointer: str
-    ) -> Expression:
+    def _parameters(self, style: ParameterStyle, root: Schema, pointer: str) -> Expression:
         """Translate a schema that stands at `pointer` into parameters."""
         members = DeclaredMembers(Shapes(self.limits, numbers=self.numbers), "one by one")
-        said = Parameters(style, vocab.special_tokens, members, self.value).expression(root)
+        special = self.vocabulary.special_tokens
+        said = Parameters(style, special, members, self.value).expression(root)
         self._note_narrowed(members, pointer)
         return said
 
-    def _cohere_values(self, vocab: Vocabulary, root: Schema, pointer: str) -> Expression:
+    def _cohere_values(self, root: Schema, pointer: str) -> Expression:
         """Translate a schema that stands at `pointer` into elements in Cohere's notation."""
         members = DeclaredMembers(Shapes(self.limits, numbers=self.numbers), "as elements")
-        values = CohereValues(members, f"cohere {pointer}", self.rules, vocab.special_tokens)
-        said = values.expression(root)
+        special = self.vocabulary.special_tokens
+        said = CohereValues(members, f"cohere {pointer}", self.rules, special).expression(root)
         self._note_narrowed(members, pointer)
         return said
 

@@ -40,6 +40,7 @@ def compile_structural_tag(
     Pointer of an error in the tag, and the errors of the schemas, patterns and grammars in it.
     """
     parts = Parts(
+        vocab,
         whitespace,
         property_order,
         integers,
@@ -49,5 +50,5 @@ def compile_structural_tag(
         limits or DEFAULT_LIMITS,
     )
     with Work(parts.limits, Construct("the structural tag")):
-        parts.rules[START] = parts.tag(parse_tag(tag), vocab)
-        return parts.compiled(vocab)
+        parts.rules[START] = parts.tag(parse_tag(tag))
+        return parts.compiled()

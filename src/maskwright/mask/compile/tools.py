@@ -4,6 +4,7 @@ tools and call none of them, as expressions."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Final, get_args
 
 from maskwright.automaton.satisfy.solver import Solver
@@ -73,7 +74,7 @@ ResponseShape = JsonResponse | RegexResponse | ChoiceResponse | GrammarResponse 
 
 
 def response_expression(
-    response: ResponseShape, parts: Parts, vocab: Vocabulary, heads: tuple[str, ...]
+    response: ResponseShape, parts: Parts, heads: tuple[str, ...]
 ) -> Expression:
     """Translate a shape into a capture `text`, without texts that begin with one of `heads`, as
     calls do.
@@ -92,9 +93,9 @@ def response_expression(
                 raise _conflict("every string")
             said = Terminal(words(left))
         case GrammarResponse(grammar=text, dialect=dialect):
-            said = parts.grammar(text, dialect, vocab)
+            said = parts.grammar(text, dialect)
         case TagResponse(tag=tag):
-            said = parts.tag(parse_tag(tag), vocab)
+            said = parts.tag(parse_tag(tag))
     for name in list(parts.rules):
         parts.rules[name] = without_captures(parts.rules[name])
     return Capture("text", without_captures(said))
@@ -193,6 +194,7 @@ def compile_tools(
     if reasoning_tokens is not None and reasoning_tokens < 0:
         raise InputError("reasoning_tokens must be at least 0", param="reasoning_tokens")
     parts = Parts(
+        vocab,
         whitespace,
         property_order,
         integers,
@@ -205,7 +207,7 @@ def compile_tools(
     rules = ToolRules(
         spelled,
         vocab.special_tokens,
-        parts.arguments(spelled, vocab),
+        partial(parts.arguments, spelled),
         stop=_stops(stop),
         reasoning_tokens=reasoning_tokens,
         reasoning_marks=reasoning_marks,
@@ -215,28 +217,28 @@ def compile_tools(
         message = f"unusable is one of {', '.join(get_args(UnusableTools))}"
         raise InputError(message, param="unusable")
     if unusable == "omit":
-        choice = _without_unusable(choice, parts, spelled, vocab)
+        choice = _without_unusable(choice, parts, spelled)
     with Work(parts.limits, Construct("the tools")):
         answer = None
         if response_schema is not None:
             response = JsonResponse(response_schema)
         if response is not None and choice.mode in ("none", "auto"):
             heads = rules.first_calls(choice.tools) if choice.mode == "auto" else ()
-            answer = response_expression(response, parts, vocab, heads)
+            answer = response_expression(response, parts, heads)
         parts.rules[START] = rules.expression(
             choice, parallel=parallel, reasoning=reasoning, answer=answer
         )
-        _check_possible(choice, parts.impossible)
+        possible = {tool.name for tool in choice.tools} - {each.name for each in parts.impossible}
+        if choice.mode != "none" and not possible:
+            raise no_arguments(parts.impossible[0])
         parts.annotations += [
             ReportEntry("", each.name, _NEVER_CALLED, "impossible-tool")
             for each in parts.impossible
         ]
-        return parts.compiled(vocab, check_values=answer is not None)
+        return parts.compiled(check_values=answer is not None)
 
 
-def _without_unusable(
-    choice: ToolChoice, parts: Parts, format: ToolFormat, vocab: Vocabulary
-) -> ToolChoice:
+def _without_unusable(choice: ToolChoice, parts: Parts, format: ToolFormat) -> ToolChoice:
     """The choice without tools that can't be called because of their schemas; each of these gets
     an entry. Where a call is forced, the last tool has to be usable."""
     if choice.mode in ("none", "one"):
@@ -247,7 +249,7 @@ def _without_unusable(
     for tool in choice.tools:
         try:
             with Work(parts.limits, Construct("the tools")):
-                parts.check_arguments(tool, format, vocab)
+                parts.check_arguments(tool, format)
         except InputError as error:
             first = first or error
             noted.append(ReportEntry("", tool.name, f"left out: {error.message}", OMITTED_TOOL))
@@ -257,13 +259,6 @@ def _without_unusable(
         raise first
     parts.annotations += noted
     return ToolChoice(choice.mode if usable else "none", tuple(usable))
-
-
-def _check_possible(choice: ToolChoice, impossible: Sequence[Tool]) -> None:
-    """Raise `UnsatisfiableSchemaError` if none of the tools that may be called can be called."""
-    if choice.mode == "none" or {tool.name for tool in choice.tools} - {t.name for t in impossible}:
-        return
-    raise no_arguments(impossible[0])
 
 
 def _stops(stop: object) -> tuple[str, ...]:
