@@ -224,7 +224,7 @@ def test_grammars_of_one_machine_share_positions() -> None:
     first, second = json(NAMED), json(NAMED)
     here = first.recognizer.start
     assert second.recognizer.position(here) is first.recognizer.first
-    assert second.recognizer.new_positions == 0
+    assert second.recognizer.positions.added == 0
     assert second.recognizer.ended is first.recognizer.ended
 
 

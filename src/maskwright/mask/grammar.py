@@ -77,7 +77,8 @@ class Grammar:
         """Estimated bytes that this grammar has added to the shared tables so far. It grows while
         texts are matched."""
         recognizer = self.recognizer
-        added = POSITION_BYTES * recognizer.new_positions + EXIT_BYTES * recognizer.new_exits
+        positions, exits = recognizer.positions.added, recognizer.added.exits
+        added = POSITION_BYTES * positions + EXIT_BYTES * exits
         return _OWN_BYTES + added + self.budgets.size
 
     def matcher(self) -> Matcher:
@@ -177,6 +178,7 @@ class _Machinery(Immutable):
     walker: Walker
     budgets: BudgetMasks
     counts: TokenCounts | None
+    """The counts of bounded texts; None if the number of tokens of no text is bounded."""
 
     @classmethod
     def of(cls, beginning: Beginning) -> _Machinery:
@@ -186,14 +188,8 @@ class _Machinery(Immutable):
         if not beginning.tables.parts.has_every_byte:
             costs.tokens_needed(recognizer.start)
             walker = SpellableWalker(costs)
-        counts = _token_counts(recognizer)
+        contexts, counts = recognizer.machine.contexts, None
+        if isinstance(contexts, RuleContexts) and contexts.network.counts_tokens:
+            counts = TokenCounts(recognizer, contexts)
         budgets = BudgetMasks(walker, costs, may_search=counts is None)
         return cls(recognizer, walker, budgets, counts)
-
-
-def _token_counts(recognizer: Recognizer) -> TokenCounts | None:
-    """The counts of bounded texts; None if the number of tokens of no text is bounded."""
-    contexts = recognizer.machine.contexts
-    if isinstance(contexts, RuleContexts) and contexts.network.counts_tokens:
-        return TokenCounts(recognizer, contexts)
-    return None

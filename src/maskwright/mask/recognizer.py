@@ -69,7 +69,8 @@ class Recognizer:
         self.vocabulary: Final = tables.vocabulary
         self.machine: Final = shared.machine
         self.walk: Final = shared.walk
-        self._added = Added()
+        self.added: Final = Added()
+        """What has been added to the machine on behalf of this grammar."""
         self.for_text: Added | None = None
         """What counts for the text that is being read, where a question is about one; guarded by
         the lock. What a question about no text adds counts for it alone."""
@@ -96,9 +97,9 @@ class Recognizer:
     def __enter__(self) -> None:
         self.tables.lock.acquire()
         if self.for_text is not None:
-            self.machine.begin(self._added, self.for_text)
+            self.machine.begin(self.added, self.for_text)
         elif self.machine.work.is_idle:
-            self.machine.begin(self._added, Added())
+            self.machine.begin(self.added, Added())
         self.machine.work.__enter__()
 
     def __exit__(
@@ -135,19 +136,9 @@ class Recognizer:
         limits = self.shared.limits
         return (
             self.shared.nbytes > MOST_BYTES
-            or 2 * self._added.contexts > limits.contexts
-            or 2 * self._added.leaf_states > limits.leaf_states
+            or 2 * self.added.contexts > limits.contexts
+            or 2 * self.added.leaf_states > limits.leaf_states
         )
-
-    @property
-    def new_positions(self) -> int:
-        """Positions that this grammar was the first to reach on its machine."""
-        return self.positions.added
-
-    @property
-    def new_exits(self) -> int:
-        """Exits that were added to the machine on behalf of this grammar."""
-        return self._added.exits
 
     def position(self, here: Configuration) -> Position:
         """Return the position of a configuration, which all grammars of one machine share."""
@@ -183,8 +174,9 @@ class Recognizer:
                 following = self._dynamic_exit(stopped, b"".join((prefix, data[:done])))
                 if following is None:
                     return None
-                if done < len(data) and self._admits_more_by_text(stopped):
-                    # The mask was computed without the text, so it must have allowed the rest too.
+                if done < len(data) and self.machine.contexts.wants_repeat(stopped[0]):
+                    # The exit taken by the text may allow more to follow than one taken without,
+                    # as for the mask, which must have allowed the rest too.
                     unseen = self._dynamic_exit(stopped, None)
                     if unseen is None or not self._is_walked(unseen, data[done:], passed):
                         return None
@@ -271,10 +263,6 @@ class Recognizer:
         value = None if text is None else last_value(text)
         exit = self.machine.contexts.exit(context, self.tables.leaves.labels[label], value)
         return self.take_exit(exit, node)
-
-    def _admits_more_by_text(self, stopped: tuple[int, int, int]) -> bool:
-        """Whether an exit taken by the text may allow more to follow than one taken without."""
-        return self.machine.contexts.wants_repeat(stopped[0])
 
     def _is_walked(self, here: Configuration, data: bytes, passed: int) -> bool:
         """Whether a walk, which doesn't read the text, accepts the rest of a token."""

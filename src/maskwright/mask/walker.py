@@ -114,7 +114,11 @@ class Walker:
             if plain.sufficient_budget == UNKNOWN:
                 simpler = self._at(plain, self.tables.unbounded(plain.configuration.leaf))
                 if simpler.sufficient_budget == UNKNOWN:
-                    self._measure(simpler)
+                    here = simpler.configuration
+                    most, must_walk = self._precomputed_bound(here)
+                    self._set_row(simpler, self._walk(here, whole=must_walk, limit=ENDLESS))
+                    needed = max(self.tables.scratch.most_needed, most)
+                    simpler.sufficient_budget = 1 + needed
                 plain.row, plain.sufficient_budget = simpler.row, simpler.sufficient_budget
             if position is not plain:
                 self._set_row(position, plain.row)
@@ -126,12 +130,6 @@ class Walker:
         if leaf == here.leaf:
             return position
         return self.recognizer.position(Configuration(leaf, here.node))
-
-    def _measure(self, position: Position) -> None:
-        here = position.configuration
-        most, must_walk = self._precomputed_bound(here)
-        self._set_row(position, self._walk(here, whole=must_walk, limit=ENDLESS))
-        position.sufficient_budget = 1 + max(self.tables.scratch.most_needed, most)
 
     def _set_row(self, position: Position, row: int) -> None:
         if position.excluded:
@@ -297,7 +295,8 @@ class Walker:
         if known is not None:
             return known
         in_string = tables.precomputed_string(leaf)
-        if in_string is not None or not self._may_run(leaf):
+        # Text beside strings is a number or a literal in JSON: ten digits at most lead alike.
+        if in_string is not None or self._is_json or not tables.is_text(leaf):
             found = self._precomputed[leaf] = in_string or NOTHING
             return found
         in_text = self._text_row(here)
@@ -312,11 +311,6 @@ class Walker:
         if run is None and after_space is None:
             return NOTHING
         return tables.texts.precomputed(run, after_space)
-
-    def _may_run(self, leaf: int) -> bool:
-        """Whether plain text is read at a leaf, so that ready rows may hold a part of its mask."""
-        # Text beside strings is a number or a literal in JSON: ten digits at most lead alike.
-        return not self._is_json and self.tables.is_text(leaf)
 
     def _text_row(self, here: Configuration) -> PrecomputedMask | None:
         """The mask at a place in a text that is one regular language; None if another way to find

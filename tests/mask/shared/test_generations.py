@@ -102,7 +102,7 @@ def test_of_a_circle_that_is_too_long_some_are_still_known(vocab: Vocabulary) ->
             grammar = compiled(vocab, number)
             if turn:
                 compiled_again += 1
-                known += grammar.recognizer.new_exits == 0
+                known += grammar.recognizer.added.exits == 0
     assert known > compiled_again // 4
 
 

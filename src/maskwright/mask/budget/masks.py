@@ -205,12 +205,11 @@ class BudgetMasks:
             return  # nothing has to be counted
         if self._fill(position, budget, out, prefix, steps):
             return
-        if (
-            not steps
-            and self._finds_text(budget)
-            and self._fill(position, budget, out, prefix, steps)
-        ):
-            return
+        if not steps and budget > self._sought:
+            if self.least_tokens(budget) > budget:
+                self._sought = budget
+            elif self._fill(position, budget, out, prefix, steps):
+                return
         needed = self.costs.tokens_needed(position.configuration, prefix)
         raise BudgetError(
             f"a budget of {amount(budget, 'token')} is too small to complete the text: the "
@@ -254,16 +253,6 @@ class BudgetMasks:
             if error.limit in MEASURED:
                 raise
             return self.costs.tokens_needed(start)  # of what has been found so far
-
-    def _finds_text(self, enough: int) -> bool:
-        """Whether a search finds a text of at most `enough` tokens; none is made that was in vain
-        before."""
-        if enough <= self._sought:
-            return False
-        if self.least_tokens(enough) <= enough:
-            return True
-        self._sought = enough
-        return False
 
     def _recalled(
         self, here: Configuration, budget: int, prefix: bytes, steps: Sequence[int | bytes]

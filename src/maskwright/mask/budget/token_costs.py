@@ -79,11 +79,6 @@ class TokenCosts:
         """What of a text decides how it is completed."""
         return Places(self._recognizer)
 
-    @cached_property
-    def _longest(self) -> int:
-        """The length in bytes of the longest token."""
-        return self._tables.trie.height
-
     def is_spellable(self, here: Configuration, prefix: bytes) -> bool:
         """Whether the vocabulary can spell some way to complete the text from `here`."""
         if self._tables.parts.has_every_byte:
@@ -110,7 +105,7 @@ class TokenCosts:
             if len(rest) <= budget:
                 return True  # without counting tokens: each holds a byte at least
             if len(rest) > MOST_COUNTED and self.place(here, prefix) not in self.cache.needed:
-                if len(rest) > budget * self._longest:
+                if len(rest) > budget * self._tables.trie.height:  # the longest token
                     return False
                 if self._tables.vocabulary.fewest_count(rest) > budget:
                     return False

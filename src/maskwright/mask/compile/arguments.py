@@ -50,8 +50,9 @@ def compiler(compile: Callable[_P, Grammar]) -> Callable[_P, Grammar]:
         if not isinstance(vocab, Vocabulary) and vocab is not _ABSENT:
             _refuse_vocabulary(vocab, given, call)
         for name in classes:
-            if name in given:
-                _check_kind(given[name], name)
+            value, (kind, words) = given.get(name), _KINDS[name]
+            if value is not None and not isinstance(value, kind):
+                raise InputError(f"{name} has to be {words}, not {named(value)}", param=name)
         for name in texts:
             if name in given:
                 check_text(given[name], name)
@@ -60,12 +61,6 @@ def compiler(compile: Callable[_P, Grammar]) -> Callable[_P, Grammar]:
         return grammar
 
     return run
-
-
-def _check_kind(value: Any, name: str) -> None:
-    kind, words = _KINDS[name]
-    if value is not None and not isinstance(value, kind):
-        raise InputError(f"{name} has to be {words}, not {named(value)}", param=name)
 
 
 def check_text(value: Any, name: str) -> None:

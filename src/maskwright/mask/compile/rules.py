@@ -77,15 +77,9 @@ def compile_rules(
 
 
 def _check_tokens(rules: Rules, vocab: Vocabulary) -> None:
-    for body in rules.rules.values():
-        for expression in all_parts(body):
-            if isinstance(expression, SpecialToken):
-                for first, last in expression.ids:
-                    _check_range(first, last, vocab)
-
-
-def _check_range(first: int, last: int, vocab: Vocabulary) -> None:
-    for token in range(first, last + 1):
+    parts = (part for body in rules.rules.values() for part in all_parts(body))
+    ids = (each for part in parts if isinstance(part, SpecialToken) for each in part.ids)
+    for token in (token for first, last in ids for token in range(first, last + 1)):
         if not 0 <= token < vocab.size:
             raise InputError(f"token {token} is not in the vocabulary of {vocab.size} tokens")
         if token in vocab.eos:

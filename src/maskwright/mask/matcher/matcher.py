@@ -346,11 +346,7 @@ class Matcher(PositionPath):
         """Whether the text so far is complete."""
         here = self._path[-1]
         known = here.accepting
-        return self._is_accepting() if known is None else known
-
-    @_reading
-    def _is_accepting(self) -> bool:
-        return self.recognizer.accepting(self._path[-1].configuration)
+        return self._may_end(here) if known is None else known
 
     @property
     def complete(self) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from itertools import count
+from operator import attrgetter
 from random import Random
 from threading import RLock
 from typing import Final
@@ -112,7 +113,7 @@ class Generations:
         there is room for, some are still known. Of the others, the least recently used.
         """
         candidates = self.all[:-1]
-        largest = max(candidates, key=_size)
+        largest = max(candidates, key=attrgetter("nbytes"))
         if largest.nbytes > MOST_BYTES // 2:
             return largest
         long_ago = self._begun - _LAPS * len(self.all)
@@ -121,15 +122,9 @@ class Generations:
             for tables in candidates
             if tables.used_again is None or tables.used_again < long_ago
         ]
-        return self._random.choice(unused) if unused else min(candidates, key=_last_use)
-
-
-def _size(tables: VocabularyTables) -> int:
-    return tables.nbytes
-
-
-def _last_use(tables: VocabularyTables) -> int:
-    return tables.last_use
+        if unused:
+            return self._random.choice(unused)
+        return min(candidates, key=attrgetter("last_use"))
 
 
 _making = RLock()
