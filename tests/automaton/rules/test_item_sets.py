@@ -12,6 +12,8 @@ from maskwright.automaton.rules.item_sets import (
     OUTERMOST,
     Item,
     ItemSets,
+    ReturnAddress,
+    RulePosition,
     Successors,
 )
 from maskwright.automaton.rules.nodes import RULE_END, Symbol, TextSymbol
@@ -281,12 +283,23 @@ def test_other_numbers_and_items_are_refused() -> None:
                 ask(number)
         with pytest.raises(IndexError, match="kernel"):
             sets.resolved(first_kernel(sets), number)
+        with pytest.raises(IndexError, match="kernel"):
+            sets.address(0, number)
+        with pytest.raises(IndexError, match="rule"):
+            sets.address(number, OUTERMOST)
+        with pytest.raises(IndexError, match="node"):
+            sets.position(number, (), sets.address(0, OUTERMOST))
     foreign = [*others.items_of(first_kernel(others))]
     for refused in (
         lambda: sets.advance(foreign, []),
         lambda: sets.advance([], foreign),
         lambda: sets.kernel(foreign),
         lambda: sets.begin(others.start_position()),
+        lambda: sets.item(TextSymbol(A.language), others.start_position()),
+        lambda: sets.position(0, (), others.address(1, OUTERMOST)),
+        lambda: sets.position(0, (), ReturnAddress()),
+        lambda: sets.item(TextSymbol(A.language), RulePosition()),
+        lambda: sets.kernel([Item()]),
     ):
         with pytest.raises(ValueError, match="of other item sets"):
             refused()

@@ -84,7 +84,7 @@ cdef class ItemSets:
     cdef int32_t symbol_number(self, symbol) except -1
     cdef Place place(self, node, counters)
     cdef int find_symbols(self, Place place) except -1
-    cpdef ReturnAddress address(self, int32_t rule, int32_t kernel)
+    cdef ReturnAddress address_of(self, int32_t rule, int32_t kernel)
     cdef RulePosition position_at(self, Place place, ReturnAddress return_to)
     cdef Item item_of(self, int32_t symbol, RulePosition after)
     cdef Item check_item(self, Item item)

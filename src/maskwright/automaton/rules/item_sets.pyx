@@ -189,7 +189,7 @@ cdef class ItemSets:
         place.symbols, place.places = symbols, places
         return 0
 
-    cpdef ReturnAddress address(self, int32_t rule, int32_t kernel):
+    cdef ReturnAddress address_of(self, int32_t rule, int32_t kernel):
         key = _pair(kernel, rule)
         cdef ReturnAddress found = self.known_addresses.get(key)
         if found is None:
@@ -198,6 +198,11 @@ cdef class ItemSets:
             self.met_addresses.make_room(found.number)
             self.known_addresses[key] = found
         return found
+
+    def address(self, int32_t rule, int32_t kernel):
+        if not 0 <= rule < len(self.starts):
+            raise IndexError(f"there is no rule {rule}")
+        return self.address_of(rule, self.check_kernel(kernel))
 
     cdef RulePosition position_at(self, Place place, ReturnAddress return_to):
         key = _pair(place.number, return_to.number)
@@ -211,12 +216,16 @@ cdef class ItemSets:
             self.known_positions[key] = found
         return found
 
-    def position(self, node, tuple counters not None, ReturnAddress return_to not None):
+    def position(self, int32_t node, tuple counters not None, ReturnAddress return_to not None):
+        if not 0 <= node < len(self.network.nodes):
+            raise IndexError(f"there is no node {node}")
+        if self.known_addresses.get(_pair(return_to.kernel, return_to.rule)) is not return_to:
+            raise ValueError("the return address is of other item sets")
         return self.position_at(self.place(node, counters), return_to)
 
     def start_position(self):
         start = self.network.start
-        return self.position_at(self.starts[start], self.address(start, SYMBOLIC_OUTERMOST))
+        return self.position_at(self.starts[start], self.address_of(start, SYMBOLIC_OUTERMOST))
 
     cdef Item item_of(self, int32_t symbol, RulePosition after):
         key = _pair(symbol, after.number)
@@ -233,7 +242,7 @@ cdef class ItemSets:
         return found
 
     def item(self, symbol, RulePosition after not None):
-        return self.item_of(self.symbol_number(symbol), after)
+        return self.item_of(self.symbol_number(symbol), self.check_position(after))
 
     # Kernels
 
@@ -550,7 +559,7 @@ cdef class ItemSets:
         """The address of the items among `calls` that call a rule, directly or through others."""
         cdef list corners = self.network.left_corners
         cdef list waiting = [item for item in calls if rule in corners[(<Item>item).called]]
-        return self.address(rule, self.number_of(waiting, True))
+        return self.address_of(rule, self.number_of(waiting, True))
 
     # Return frames
 
@@ -592,7 +601,7 @@ cdef class ItemSets:
     cdef Item returning(self, Item item, int32_t kernel):
         """An item with another kernel to return to."""
         cdef RulePosition after = item.after
-        return_to = self.address(after.return_to.rule, kernel)
+        return_to = self.address_of(after.return_to.rule, kernel)
         return self.item_of(item.symbol_number, self.position_at(after.place, return_to))
 
     def split_frame(self, int32_t kernel):
