@@ -381,31 +381,40 @@ class RuleNetwork:
             if place in seen or not self._live[at]:
                 continue
             seen.add(place)
-            match self.nodes[at]:
-                case SymbolNode(symbol=symbol, next=after):
-                    transitions[Transition(symbol, after, counts)] = None
-                    if self.is_nullable(symbol):
-                        stack.append((after, counts))
-                case BranchNode(options=options):
-                    stack += [(option, counts) for option in reversed(options)]
-                case LoopEntry(loop=loop):
-                    stack.append((loop, (*counts, 0)))
-                case LoopBack(loop=loop):
-                    stack.append((loop, (*counts[:-1], self._count(loop, counts[-1] + 1))))
-                case LoopNode(least=least, most=most, body=body, next=after):
-                    count = counts[-1]
-                    if count >= least:
-                        stack.append((after, counts[:-1]))
-                    # A lower count from `least` on can do all that a higher one can: a body that
-                    # may be empty would else be entered once for every count up to `most`.
-                    lower = any((at, (*counts[:-1], n)) in seen for n in range(least, count))
-                    if (most is None or count < most) and not lower:
-                        stack.append((body, counts))
-                case CaptureBoundary(next=after) | BoundedEnd(next=after) | CutNode(next=after):
-                    stack.append((after, counts))
-                case RuleEnd():
-                    may_end = True
+            reached = self.nodes[at]
+            moves = self._moves(reached, counts)
+            if isinstance(reached, SymbolNode):
+                transitions[Transition(reached.symbol, reached.next, counts)] = None
+            elif isinstance(reached, LoopNode):
+                # A lower count from `least` on can do all that a higher one can: a body that
+                # may be empty would else be entered once for every count up to `most`.
+                lower = range(reached.least, counts[-1])
+                if any((at, (*counts[:-1], count)) in seen for count in lower):
+                    moves = [move for move in moves if move != (reached.body, counts)]
+            may_end = may_end or isinstance(reached, RuleEnd)
+            stack += moves
         return EpsilonClosure(tuple(transitions), may_end)
+
+    def _moves(self, node: Node, counts: Counters) -> list[tuple[int, Counters]]:
+        """The nodes to which `node` leads without reading, with the counters there, the first one
+        last."""
+        match node:
+            case SymbolNode(symbol=symbol, next=after):
+                return [(after, counts)] if self.is_nullable(symbol) else []
+            case BranchNode(options=options):
+                return [(option, counts) for option in reversed(options)]
+            case LoopEntry(loop=loop):
+                return [(loop, (*counts, 0))]
+            case LoopBack(loop=loop):
+                return [(loop, (*counts[:-1], self._count(loop, counts[-1] + 1)))]
+            case LoopNode(least=least, most=most, body=body, next=after):
+                count = counts[-1]
+                moves = [(after, counts[:-1])] if count >= least else []
+                return [*moves, (body, counts)] if most is None or count < most else moves
+            case CaptureBoundary(next=after) | BoundedEnd(next=after) | CutNode(next=after):
+                return [(after, counts)]
+            case RuleEnd():
+                return []
 
     def epsilon_paths(self, node: int, counters: Counters) -> list[EpsilonPath]:
         """The closure path by path, for the boundaries of captures that each path passes."""
@@ -423,26 +432,13 @@ class RuleNetwork:
             match self.nodes[at]:
                 case SymbolNode(symbol=symbol, next=after):
                     paths[EpsilonPath(Transition(symbol, after, counts), passed)] = None
-                    if self.is_nullable(symbol):
-                        stack.append((after, counts, passed))
-                case BranchNode(options=options):
-                    stack += [(option, counts, passed) for option in reversed(options)]
-                case LoopEntry(loop=loop):
-                    stack.append((loop, (*counts, 0), passed))
-                case LoopBack(loop=loop):
-                    again = self._count(loop, counts[-1] + 1)
-                    stack.append((loop, (*counts[:-1], again), passed))
-                case LoopNode(least=least, most=most, body=body, next=after):
-                    if counts[-1] >= least:
-                        stack.append((after, counts[:-1], passed))
-                    if most is None or counts[-1] < most:
-                        stack.append((body, counts, passed))
-                case CaptureBoundary(next=after) as boundary:
-                    stack.append((after, counts, (*passed, boundary)))
-                case BoundedEnd(next=after) | CutNode(next=after):
-                    stack.append((after, counts, passed))
                 case RuleEnd():
                     paths[EpsilonPath(None, passed)] = None
+                case CaptureBoundary() as boundary:
+                    passed = (*passed, boundary)
+                case _:
+                    pass
+            stack += [(*move, passed) for move in self._moves(self.nodes[at], counts)]
         return list(paths)
 
     def _count(self, loop: int, count: int) -> int:
