@@ -93,27 +93,26 @@ REASONS = {
         grammar/dialects/lower.py: _single_text
         grammar/dialects/write.py: _Writer.write_states
         mask/compile/constructs.py: _growing
-        automaton/finish/leaf_exits.py: _unlisted
         mask/ready_rows/strings.py: StringRows.ready
         mask/shared/budget_cache.py: BudgetCache.keep_masks
         mask/shared/generations.py: Generations._make_room
         mask/shared/known_tools.py: KnownTools._keep
         mask/walk/name_endings.py: characters_before_quote
-        automaton/value/names_read.py: NamesMemory._forget
+        automaton/value/names_read.py: TextNames._forget
         mask/walker.py: Walker._widest_run
     """,
     ROUND: """
         grammar/regular/character_dfa.py: CharacterDfa.explore
         automaton/json/precheck.py: precheck_alternatives precheck_beginning
         mask/budget/token_costs.py: TokenCosts._follow
-        automaton/value/names_read.py: NamesMemory.before
+        automaton/value/names_read.py: TextNames.before
         mask/matcher/matcher.py: forced_text
         mask/ready_rows/combination.py: ProductAutomaton.state
         mask/ready_rows/strings.py: _classified
     """,
     TEXT: """
         automaton/machine/trace.py: MachineTrace.read MachineTrace.end MachineTrace._leave
-        automaton/value/last_value.py: open_bracket _start string_start
+        automaton/value/last_value.py: signs_before string_start
         automaton/value/names_read.py: _comma_before _name_before
         mask/compile/constructs.py: open_place _string_end
         mask/walk/ends.py: _ends
@@ -209,7 +208,6 @@ RECURSIVE = {
         grammar/shape/unevaluated.py: ResolvedAssertions._cases
         grammar/shape/unevaluated.py: ResolvedAssertions._cases_of_assertion
         automaton/finish/completion.py: CompletionSearch._beside_value CompletionSearch._search_leaf
-        automaton/satisfy/solver.py: Solver.can_complete Solver.cardinality
     """,
 }
 """Functions that call themselves without counting, by the reason why they need not."""

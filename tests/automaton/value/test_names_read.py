@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from maskwright.automaton.value import names_read
-from maskwright.automaton.value.names_read import NamesMemory, decoded, names_since
+from maskwright.automaton.value.names_read import TextNames, decoded, names_since
 
 NAMES: list[tuple[str, set[str]]] = [
     ("{", set()),
@@ -29,7 +29,7 @@ NAMES: list[tuple[str, set[str]]] = [
 @pytest.mark.parametrize(("text", "names"), NAMES)
 def test_names_before_a_name(text: str, names: set[str]) -> None:
     data = text.encode()
-    found = NamesMemory().before(data + b'"x', len(data))
+    found = TextNames(bool).before(data + b'"x', len(data))
     assert {name for name in (*names, "x", "d", "c", "b") if found.has(name)} == names
     assert set(found.rests("")) == names
 
@@ -46,7 +46,7 @@ def test_names_since_a_bracket(text: str, names: set[str]) -> None:
 
 def test_texts_that_grow_fork_and_go_back() -> None:
     random = Random(0)
-    memory = NamesMemory()
+    memory = TextNames(bool)
     texts = [[b"{"]]
     for _ in range(400):
         parts = random.choice(texts)
@@ -74,7 +74,7 @@ def test_a_text_is_not_compared_with_every_other_one(monkeypatch: pytest.MonkeyP
         return count_at(self, text, comma)
 
     monkeypatch.setattr(names_read._ReadObject, "count_at", counted)
-    memory = NamesMemory()
+    memory = TextNames(bool)
     for size in range(200):
         assert memory.before(b'{"x', 1).members == 0
         data = b'{"' + size * b"x" + b'":1,'
@@ -87,7 +87,7 @@ def test_a_text_is_not_compared_with_every_other_one(monkeypatch: pytest.MonkeyP
 
 def test_objects_that_are_forgotten_are_found_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(names_read, "_MOST_BYTES", 2_000)
-    memory = NamesMemory()
+    memory = TextNames(bool)
     for number in (*range(40), *range(40)):
         data = b'{"a%d":1,"b":2,' % number
         found = memory.before(data + b'"', len(data))
@@ -99,7 +99,7 @@ def test_objects_that_are_forgotten_are_found_no_more(monkeypatch: pytest.Monkey
 def test_a_member_costs_the_same_in_a_long_object(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[int] = []
     monkeypatch.setattr("maskwright.automaton.value.names_read.spend", read.append)
-    memory, text = NamesMemory(), b"{"
+    memory, text = TextNames(bool), b"{"
     for number in range(1, 500):
         text += b'"%d":0,' % number
         found = memory.before(text, len(text))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 _SEPARATORS = b" \t\n\r,:[{"
@@ -11,7 +12,14 @@ _STRING: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 def last_value(text: bytes) -> str:
     """The last value (or name) of `text`, the beginning of a JSON text that ends with it."""
-    return text[_start(text) :].decode()
+    last = len(text) - 1
+    if text[last] == ord('"'):
+        start = string_start(text, last)
+    elif text[last] in b"]}":
+        start = next(at for at, depth in signs_before(text, last + 1) if depth == 0)
+    else:
+        start = next((at + 1 for at in range(last, -1, -1) if text[at] in _SEPARATORS), 0)
+    return text[start:].decode()
 
 
 def closing_quote(text: bytes) -> int:
@@ -24,42 +32,21 @@ def closing_quote(text: bytes) -> int:
 def open_bracket(text: bytes, count: int) -> int:
     """The index of the innermost opening bracket without a closing one; for a `count` of 2 that of
     the one around it, and so on. `text` must not end within a string."""
-    depth = 0
-    at = len(text)
-    while True:
-        at -= 1
-        byte = text[at]
-        if byte == ord('"'):
-            at = string_start(text, at)
-        elif byte in b"]}":
-            depth += 1
-        elif byte in b"[{":
-            depth -= 1
-            count -= depth < 0
-            depth = max(depth, 0)
-            if count == 0:
-                return at
+    return next(at for at, depth in signs_before(text, len(text)) if depth == -count)
 
 
-def _start(text: bytes) -> int:
-    at = len(text) - 1
-    if text[at] == ord('"'):
-        return string_start(text, at)
-    depth = 0
+def signs_before(text: bytes, end: int) -> Iterator[tuple[int, int]]:
+    """The indexes of the brackets and colons before `end` that are in no string, the last first,
+    each with how many more brackets are closed than opened from there to `end`."""
+    depth, at = 0, end - 1
     while at >= 0:
         byte = text[at]
         if byte == ord('"'):
             at = string_start(text, at)
-        elif byte in b"]}":
-            depth += 1
-        elif byte in b"[{" and depth:
-            depth -= 1
-            if depth == 0:
-                return at
-        elif depth == 0 and byte in _SEPARATORS:
-            return at + 1
+        elif byte in b"]}[{:":
+            depth += (byte in b"]}") - (byte in b"[{")
+            yield at, depth
         at -= 1
-    return 0
 
 
 def string_start(text: bytes, end: int) -> int:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from typing import Final
 
-from maskwright.automaton.value.last_value import string_start
+from maskwright.automaton.value.last_value import signs_before, string_start
 from maskwright.garbage import hide
 from maskwright.immutable import Immutable
 from maskwright.limits import spend
@@ -104,10 +104,13 @@ class NamesRead(Immutable):
 _NONE: Final = NamesRead(_ReadObject(), 0)
 
 
-class NamesMemory:
-    """Finds the names of objects in texts, and remembers them. Not thread-safe."""
+class TextNames:
+    """Finds the names of objects in one machine's texts, and remembers them. Not thread-safe."""
 
-    def __init__(self) -> None:
+    def __init__(self, leaves_names_to_text: Callable[[int], bool]) -> None:
+        """`leaves_names_to_text`: see `Contexts`."""
+        self.matter: Final = leaves_names_to_text
+        """Whether a name is read in a context that must differ from some that only the text has."""
         self._objects: OrderedDict[int, _ReadObject] = OrderedDict()
         """The objects read lately, the oldest first."""
         self._by_comma: dict[int, set[int]] = {}
@@ -143,6 +146,14 @@ class NamesMemory:
             self._size += known.size
             self._forget()
         return NamesRead(known, members + len(found))
+
+    def are_repeated(self, context: int, text: bytes) -> bool:
+        """Whether the name read in `context` with which `text` ends repeats one that only the text
+        has."""
+        if not self.matter(context):
+            return False
+        start = string_start(text, len(text) - 1)
+        return self.before(text, start).has(name_of(text[start:].decode()))
 
     def _find(self, text: bytes, comma: int) -> tuple[int | None, int]:
         """The object that a comma of `text` belongs to, and how many members stand before it."""
@@ -219,42 +230,10 @@ def _comma_before(text: bytes, name: int) -> int | None:
 
 def _name_before(text: bytes, comma: int) -> tuple[int, int]:
     """Where the name of the member before a comma begins and ends, its quotes included."""
-    depth, at = 0, comma - 1
-    while depth or text[at] != ord(":"):
-        byte = text[at]
-        if byte == ord('"'):
-            at = string_start(text, at)
-        elif byte in b"]}":
-            depth += 1
-        elif byte in b"[{":
-            depth -= 1
-        at -= 1
-    at -= 1
+    signs = signs_before(text, comma)
+    at = next(at for at, depth in signs if depth == 0 and text[at] == ord(":")) - 1
     while text[at] in _SPACES:
         at -= 1
     start = string_start(text, at)
     spend(1 + (comma - start) // 64)
     return start, at + 1
-
-
-class TextNames:
-    """The names of one machine's texts. Not thread-safe."""
-
-    def __init__(self, leaves_names_to_text: Callable[[int], bool]) -> None:
-        """`leaves_names_to_text`: see `Contexts`."""
-        self.matter: Final = leaves_names_to_text
-        """Whether a name is read in a context that must differ from some that only the text has."""
-        self._memory: Final = NamesMemory()
-
-    def before(self, text: bytes, name: int) -> NamesRead:
-        """The names of the members before the one whose name begins at the index `name`."""
-        return self._memory.before(text, name)
-
-    def are_repeated(self, context: int, text: bytes) -> bool:
-        """Whether the name read in `context` with which `text` ends repeats one that only the text
-        has."""
-        if not self.matter(context):
-            return False
-        start = string_start(text, len(text) - 1)
-        name = name_of(text[start:].decode())
-        return self._memory.before(text, start).has(name)
