@@ -8,8 +8,7 @@ import pytest
 from msgspec.structs import fields, replace
 
 from maskwright import compile_json_schema
-from maskwright.automaton.json.names import NameReader, OpenNamesFinder
-from maskwright.automaton.json.plain_names import PlainShapes
+from maskwright.automaton.json.names import NameReader, OpenNamesFinder, PlainShapes
 from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Thread

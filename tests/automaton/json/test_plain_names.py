@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from maskwright.automaton.json.bit_sets import numbers_in
-from maskwright.automaton.json.plain_names import PlainShapes
+from maskwright.automaton.json.names import PlainShapes
 from maskwright.automaton.json.plain_reader import PlainReader, PlainShape
 from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.satisfy.solver import Solver

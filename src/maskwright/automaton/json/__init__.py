@@ -11,10 +11,9 @@ made, and threads that others dominate are dropped.
 - `dominated`: Threads that another thread dominates.
 - `labels`: What exits are taken with: labels of structural leaves, results of values.
 - `levels`: The levels met by the grammars of one kind, numbered.
-- `names`: Reading a property name, for any threads.
-- `plain_exits`: The exits after such a name, and the numbers of the levels to which they lead.
-- `plain_names`: Reading a property name where counting decides what may come.
-- `plain_reader`: One reader for each progress of such an object.
+- `names`: Reading a property name, for any threads; which objects are plain.
+- `plain_exits`: The exits after a name in a plain object, and the numbers of the levels there.
+- `plain_reader`: One reader for each progress of a plain object.
 - `precheck`: Finding at compile time what would end a text in its middle.
 - `remembered_names`: The names that contexts remember, and those that they leave to the text.
 - `values`: Reading a value: the languages of its scalars, and the threads that each satisfies.

@@ -30,9 +30,8 @@ from maskwright.automaton.json.distinguish import DistinguishedValues
 from maskwright.automaton.json.dominated import drop_dominated
 from maskwright.automaton.json.labels import Closed, Satisfied, StructuralLabel
 from maskwright.automaton.json.levels import Levels
-from maskwright.automaton.json.names import NameReader, OpenNamesFinder
+from maskwright.automaton.json.names import NameReader, OpenNamesFinder, PlainShapes
 from maskwright.automaton.json.plain_exits import PlainExits
-from maskwright.automaton.json.plain_names import PlainShapes
 from maskwright.automaton.json.plain_reader import PlainReader
 from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.json.values import ReadThread, ValueReader
@@ -94,8 +93,7 @@ class JsonContexts(Contexts):
         listed names and strings are written without escapes that JSON doesn't ask for. `table`:
         numbers the levels; contexts that differ in nothing but the root share one. `within_tokens`:
         see `remembered_names.names_within`; without it all names are remembered."""
-        self._table = Levels() if table is None else table
-        self.levels: Final = self._table
+        self.levels: Final = Levels() if table is None else table
         self._solver = solver
         self.whitespace = whitespace
         self._root = root
@@ -110,10 +108,10 @@ class JsonContexts(Contexts):
         self._distinguished = DistinguishedValues(solver)
         self._remembered = hide(RememberedNames(solver.values.names, within_tokens))
         self._plain_shape = PlainShapes(solver, self._remembered)
-        self._plain: Final = PlainExits(self._table, self, solver, self._plain_shape)
+        self._plain: Final = PlainExits(self.levels, self, solver, self._plain_shape)
         self._names: Final = self._plain.readers
         self._price = price
-        if not len(self._table):
+        if not len(self.levels):
             self._context(Level(LevelPhase.DONE, "", (), 0))
 
     @cached_property
@@ -140,10 +138,10 @@ class JsonContexts(Contexts):
     def start(self) -> tuple[int, int]:
         assert self._root is not None
         context, leaf = self.begin((self._root,))
-        before = self._table.latest
+        before = self.levels.latest
         if before is not None:  # mostly all of it has been made by now
             hide_group(before, _GROUP)
-        self._table.latest = self if self._table.numbers.owners[context] is self else None
+        self.levels.latest = self if self.levels.numbers.owners[context] is self else None
         return context, leaf
 
     def begin(self, roots: tuple[Conjunction, ...]) -> tuple[int, int]:
@@ -178,12 +176,11 @@ class JsonContexts(Contexts):
                 return self._after_value(level, read, text)
             case Satisfied(which=which):
                 return self._satisfied(context, level, which)
+            case _ if level.phase is LevelPhase.VALUE or level.bracket == "[":
+                reader, _ = self._value_reader(context)
+                return self._after_value(level, reader.read(label), text)
             case _:
-                pass
-        if level.phase is LevelPhase.VALUE or level.bracket == "[":
-            reader, _ = self._value_reader(context)
-            return self._after_value(level, reader.read(label), text)
-        return self._after_name(context, level, label, text)
+                return self._after_name(context, level, label, text)
 
     def gate(self, context: int) -> tuple[int, int] | None:
         level = self.levels[context]
@@ -196,7 +193,7 @@ class JsonContexts(Contexts):
         if level.bracket != "{" or level.phase not in (LevelPhase.NAME, LevelPhase.FIRST):
             return None
         self._name_reader(context)
-        return self._table.numbers.gates[context]
+        return self.levels.numbers.gates[context]
 
     def level(self, context: int) -> Level | None:
         return self.levels[context]
@@ -239,7 +236,15 @@ class JsonContexts(Contexts):
     def without_names(self, context: int) -> int:
         known = self._nameless.get(context)
         if known is None:
-            known = self._nameless[context] = self._find_without_names(self.levels[context])
+            level = self.levels[context]
+            threads = level.threads
+            if level.bracket == "{" and level.needs_no_names():
+                threads = tuple(
+                    replace(thread, progress=replace(thread.progress, others=NO_NAMES))
+                    for thread in threads
+                    if isinstance(thread.progress, ObjectProgress)
+                )
+            known = self._nameless[context] = self._context(replace(level, threads=threads))
         return known
 
     def leaf_without_names(self, context: int, leaf: int) -> int | None:
@@ -259,16 +264,6 @@ class JsonContexts(Contexts):
             case _:
                 return None
 
-    def _find_without_names(self, level: Level) -> int:
-        threads = level.threads
-        if level.bracket == "{" and level.needs_no_names():
-            threads = tuple(
-                replace(thread, progress=replace(thread.progress, others=NO_NAMES))
-                for thread in threads
-                if isinstance(thread.progress, ObjectProgress)
-            )
-        return self._context(replace(level, threads=threads))
-
     def release(self) -> None:
         if vars(self):  # values of one grammar may share it
             self._solver.release()
@@ -277,7 +272,7 @@ class JsonContexts(Contexts):
     # Levels
 
     def _context(self, level: Level) -> int:
-        return self._table.context(level, self)
+        return self.levels.context(level, self)
 
     def _open(self, context: int, level: Level, bracket: str) -> Exit:
         """A bracket opens: each thread starts one thread for each alternative of its value."""
@@ -463,24 +458,19 @@ class JsonContexts(Contexts):
     @property
     def spaced(self) -> int:
         """The leaf state after an opening bracket."""
-        known = self._table.numbers.spaced
+        known = self.levels.numbers.spaced
         if known is None:
-            known = self._table.numbers.spaced = self._spaced(StructuralLabel.SPACE)
+            known = self.levels.numbers.spaced = self._spaced(StructuralLabel.SPACE)
         return known
 
     @property
     def colon(self) -> int:
         """The leaf state between a name and its value."""
-        known = self._table.numbers.colon
+        known = self.levels.numbers.colon
         if known is None:
-            known = self._table.numbers.colon = self._colon()
+            after = self._spaced(StructuralLabel.SPACE, self.whitespace.after_colon)
+            known = self.levels.numbers.colon = self._sign(((ord(":"), after),))
         return known
-
-    def _colon(self) -> int:
-        space = self.whitespace
-        after = self._spaced(StructuralLabel.SPACE, space.after_colon)
-        colon = self.leaves.state(ChoiceState(EMPTY, EMPTY, ((ord(":"), after),)))
-        return self.leaves.state(Padded(space.room, colon)) if space.room else colon
 
     def _next_leaf(self, context: int) -> int:
         """A comma, if something may follow it, or the closing bracket."""
@@ -491,21 +481,21 @@ class JsonContexts(Contexts):
     def comma_leaf(self, bracket: str, depth: int, goes_on: bool, closes: bool) -> int:
         """The leaf state after a member or item, which `_next_leaf` describes."""
         key = (goes_on, closes, bracket, depth)
-        known = self._table.numbers.commas.get(key)
+        known = self.levels.numbers.commas.get(key)
         if known is None:
-            known = self._table.numbers.commas[key] = self._comma_or_closing(*key)
+            marks: list[tuple[int, int]] = []
+            if goes_on:
+                after = self.whitespace.comma(depth)[1:].encode()
+                marks.append((ord(","), self._spaced(StructuralLabel.COMMA, after)))
+            if closes:
+                marks.append(self._closing(bracket, depth, empty=False))
+            known = self.levels.numbers.commas[key] = self._sign(tuple(marks))
         return known
 
-    def _comma_or_closing(self, goes_on: bool, closes: bool, bracket: str, depth: int) -> int:
-        space = self.whitespace
-        marks: list[tuple[int, int]] = []
-        if goes_on:
-            after = space.comma(depth)[1:].encode()
-            marks.append((ord(","), self._spaced(StructuralLabel.COMMA, after)))
-        if closes:
-            marks.append(self._closing(bracket, depth, empty=False))
-        choice = self.leaves.state(ChoiceState(EMPTY, EMPTY, tuple(marks)))
-        return self.leaves.state(Padded(space.room, choice)) if space.room else choice
+    def _sign(self, marks: tuple[tuple[int, int], ...]) -> int:
+        """The leaf state before one of `marks`, with whitespace before it where that may stand."""
+        choice, room = self.leaves.state(ChoiceState(EMPTY, EMPTY, marks)), self.whitespace.room
+        return self.leaves.state(Padded(room, choice)) if room else choice
 
     def _closing(self, bracket: str, depth: int, *, empty: bool) -> tuple[int, int]:
         end = self.leaves.state(End(StructuralLabel.CLOSE))
@@ -518,19 +508,20 @@ class JsonContexts(Contexts):
     def _may_continue(self, context: int) -> bool:
         known = self._plain.goes_on.get(context)
         if known is None:
-            known = self._plain.goes_on[context] = self._has_more(self.levels[context])
+            level = self.levels[context]
+            if level.bracket == "[":
+                known = any(
+                    thread.progress.promised_repeat is not None
+                    or any(True for _ in self._solver.item_options(thread.progress))
+                    for thread in level.threads
+                    if isinstance(thread.progress, ArrayProgress)
+                )
+            else:
+                naming = self._context(replace(level, phase=LevelPhase.NAME))
+                reader, _ = self._name_reader(naming)
+                known = reader.others or reader.bits != 0
+            self._plain.goes_on[context] = known
         return known
-
-    def _has_more(self, level: Level) -> bool:
-        if level.bracket == "[":
-            return any(
-                thread.progress.promised_repeat is not None
-                or any(True for _ in self._solver.item_options(thread.progress))
-                for thread in level.threads
-                if isinstance(thread.progress, ArrayProgress)
-            )
-        reader, _ = self._name_reader(self._context(replace(level, phase=LevelPhase.NAME)))
-        return reader.others or reader.bits != 0
 
     def _first_line(self, level: Level, leaf: int) -> tuple[int, int]:
         """The line break before a first item, where lines are indented: its first byte, and the
@@ -544,13 +535,11 @@ class JsonContexts(Contexts):
         known = self._values.get(context)
         if known is None:
             level = self.levels[context]
-            reader = self._read(level)
+            is_first = level.phase is LevelPhase.FIRST
+            threads = self._items(level.threads) if is_first else level.threads
+            reader = ValueReader.of(threads, self._solver, self._distinguished)
             known = self._values[context] = reader, self._value_leaf(level, reader)
         return known
-
-    def _read(self, level: Level) -> ValueReader:
-        threads = self._items(level.threads) if level.phase is LevelPhase.FIRST else level.threads
-        return ValueReader.of(threads, self._solver, self._distinguished)
 
     def first_name(self, progress: ObjectProgress) -> tuple[int, int]:
         """The context of an object alone before its first name, and the leaf state there."""
@@ -564,28 +553,23 @@ class JsonContexts(Contexts):
         return context, self._value_reader(context)[1]
 
     def leaf_of_value(
-        self, strings: Regular, scalars: Regular, is_object: bool, is_array: bool
+        self,
+        strings: Regular,
+        scalars: Regular,
+        is_object: bool,
+        is_array: bool,
+        closes: bool = False,
     ) -> int:
-        """The leaf state before a value alone."""
-        marks = self._brackets(is_object, is_array)
-        return self.leaves.state(ChoiceState(self.written(strings), scalars, tuple(marks)))
-
-    def leaf_of_first(
-        self, strings: Regular, scalars: Regular, is_object: bool, is_array: bool, closes: bool
-    ) -> int:
-        """The leaf state before the first item of an array, where lines aren't indented."""
-        marks = self._brackets(is_object, is_array)
+        """The leaf state before a value, or before a first item in whose place the array `closes`
+        (where lines aren't indented)."""
+        marks = [
+            (ord(bracket), self.leaves.state(End(mark)))
+            for (bracket, mark), is_open in zip(BRACKETS, (is_object, is_array), strict=True)
+            if is_open
+        ]
         if closes:
             marks.append(self._closing("[", 1, empty=True))
         return self.leaves.state(ChoiceState(self.written(strings), scalars, tuple(marks)))
-
-    def _brackets(self, *opens: bool) -> list[tuple[int, int]]:
-        """The opening ones of `BRACKETS`, each with the leaf state after it."""
-        return [
-            (ord(bracket), self.leaves.state(End(mark)))
-            for (bracket, mark), is_open in zip(BRACKETS, opens, strict=True)
-            if is_open
-        ]
 
     @cached_property
     def closing_brace(self) -> tuple[int, int]:
@@ -593,17 +577,18 @@ class JsonContexts(Contexts):
         return self._closing("{", 1, empty=True)
 
     def _value_leaf(self, level: Level, reader: ValueReader) -> int:
-        marks = self._brackets(*(bool(reader.opened[bracket]) for bracket, _ in BRACKETS))
-        strings, scalars = self.written(reader.strings), reader.scalars
-        leaf = self.leaves.state(ChoiceState(strings, scalars, tuple(marks)))
-        if level.phase is LevelPhase.FIRST:
-            if self.whitespace.lines:
-                marks = [self._first_line(level, leaf)] if reader.threads else []
-                strings = scalars = EMPTY
-            if any(_may_close(t) for t in level.threads):
-                marks.append(self._closing(level.bracket, level.depth, empty=True))
-            leaf = self.leaves.state(ChoiceState(strings, scalars, tuple(marks)))
-        return leaf
+        is_first = level.phase is LevelPhase.FIRST
+        closes = is_first and any(map(_may_close, level.threads))
+        opens = bool(reader.opened["{"]), bool(reader.opened["["])
+        if not (is_first and self.whitespace.lines):
+            return self.leaf_of_value(reader.strings, reader.scalars, *opens, closes)
+        marks: list[tuple[int, int]] = []
+        if reader.threads:
+            leaf = self.leaf_of_value(reader.strings, reader.scalars, *opens)
+            marks.append(self._first_line(level, leaf))
+        if closes:
+            marks.append(self._closing("[", level.depth, empty=True))
+        return self.leaves.state(ChoiceState(EMPTY, EMPTY, tuple(marks)))
 
     def _name_reader(self, context: int) -> tuple[NameReader | PlainReader, int]:
         known = self._names.get(context)

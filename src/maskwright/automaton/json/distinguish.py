@@ -68,12 +68,12 @@ class DistinguishedValues:
     def containers(self, item: Conjunction) -> tuple[str, ...] | None:
         """The arrays and objects of a conjunction, None if there are many."""
         if item not in self._containers:
-            self._containers[item] = None if self._has_many(item, 0) else self._all(item)
+            found = None
+            if not self._has_many(item, 0):
+                found = self._solver.search.distinct.containers(item, MOST_CONTAINERS + 1)
+            are_few = found is not None and len(found) <= MOST_CONTAINERS
+            self._containers[item] = found if are_few else None
         return self._containers[item]
-
-    def _all(self, item: Conjunction) -> tuple[str, ...] | None:
-        containers = self._solver.search.shortest_containers(item, MOST_CONTAINERS + 1)
-        return None if len(containers) > MOST_CONTAINERS else containers
 
     def _has_many(self, item: Conjunction, depth: int) -> bool:
         """Whether some part of the conjunction's containers has many values."""

@@ -1,4 +1,11 @@
-"""Reading a property name: which names each thread of an object allows, and where they lead."""
+"""Reading a property name: which names each thread of an object allows, and where they lead.
+
+A shape is *plain* if it requires no members by pattern, and if the names that it doesn't list don't
+run out. Whether an object can still be completed after a member is then a matter of counting names:
+no search is needed. Most objects are such. If of these names either all may come or none, all
+positions of an object share one term too, and `PlainReader` reads it: the gate keeps out the names
+that may not come now.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +16,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from maskwright.automaton.json.bit_sets import bits_of, numbers_in
-from maskwright.automaton.json.plain_names import PlainShapeOf
+from maskwright.automaton.json.plain_reader import PlainShape
 from maskwright.automaton.json.remembered_names import RememberedNames
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.level import Thread
@@ -28,8 +35,48 @@ from maskwright.grammar.regular.terms import (
     word_slice,
     words,
 )
+from maskwright.grammar.shape.shape import ObjectShape
 from maskwright.immutable import Acyclic, Immutable
 from maskwright.limits import CHEAP, spend
+
+
+class PlainShapes:
+    """What the positions in objects of each shape of one schema share, found once."""
+
+    __slots__ = ("_found", "_remembered", "_solver")
+
+    def __init__(self, solver: Solver, remembered: RememberedNames) -> None:
+        self._solver = solver
+        self._remembered = remembered
+        self._found: dict[ObjectShape, PlainShape | None] = {}
+
+    def __call__(self, shape: ObjectShape) -> PlainShape | None:
+        """What is shared, None if the shape isn't plain."""
+        if shape not in self._found:
+            self._found[shape] = self._find(shape)
+        return self._found[shape]
+
+    def _find(self, shape: ObjectShape) -> PlainShape | None:
+        solver = self._solver
+        if shape.some:
+            return None
+        some: tuple[Regular, ...] = ()
+        if shape.languages:
+            names = solver.values.names
+            classes = names.of(shape.languages)
+            alive = [each for each in classes if solver.satisfiable(shape.others(each.mask))]
+            if any(names.few(each) is not None for each in alive):
+                return None
+            others = bool(alive)
+            if len(alive) < len(classes):
+                some = tuple([each.language for each in alive])
+        else:  # all other names are in one class
+            others = solver.satisfiable(shape.others(()))
+        possible = (1 << len(shape.values)) - 1
+        absent = solver.unsatisfiable(shape.values)
+        if absent:
+            possible &= ~bits_of(absent)
+        return PlainShape(shape, solver.values.order, possible, others, self._remembered, some)
 
 
 class OpenNames(Acyclic, eq=False):
@@ -76,7 +123,7 @@ class OpenNamesFinder:
     """The `OpenNames` of one schema, found once for each progress: thousands of threads may have
     read the same."""
 
-    def __init__(self, solver: Solver, plain_shape: PlainShapeOf) -> None:
+    def __init__(self, solver: Solver, plain_shape: PlainShapes) -> None:
         self.solver: Final = solver
         self._plain_shape = plain_shape
         self._known: dict[ObjectProgress, OpenNames] = {}
@@ -173,7 +220,7 @@ class NameReader(Immutable):
 
     def is_other(self, label: Hashable) -> bool:
         """Whether some thread takes the name for one that its shape does not list."""
-        word, *members = _entries(label)
+        word, *members = entries_of(label)
         name = self.words[word - 1] if word else None
         return any(
             reader.names.indexes.get(name) is None
@@ -190,7 +237,7 @@ class NameReader(Immutable):
 
         `label`: 1 + the index of the word (0 for another name), then one entry a language.
         """
-        word, *members = _entries(label)
+        word, *members = entries_of(label)
         name = self.words[word - 1] if word else None
         options: dict[OpenNames, list[MemberOption]] = {}
         found: dict[Thread, None] = {}
@@ -255,6 +302,7 @@ def _other_names(
     return few, taken, language if solver.values.shortest_string(language) is not None else EMPTY
 
 
-def _entries(label: Hashable) -> tuple[int, ...]:
+def entries_of(label: Hashable) -> tuple[int, ...]:
+    """What the label of a tagged term says of each of its parts."""
     assert isinstance(label, tuple)
     return label

@@ -5,8 +5,7 @@ all; and the numbers of the levels to which they lead."""
 from collections.abc import Hashable
 from typing import Any, Final
 
-from maskwright.automaton.json.names import NameReader
-from maskwright.automaton.json.plain_names import PlainShapeOf
+from maskwright.automaton.json.names import NameReader, PlainShapes
 from maskwright.automaton.json.plain_reader import PlainReader
 from maskwright.automaton.machine.contexts import Contexts
 from maskwright.automaton.machine.exits import Exit
@@ -53,7 +52,7 @@ class PlainExits:
     """By context after a member or item: whether another may come."""
 
     def __init__(
-        self, levels: Any, owner: Any, solver: Solver, plain_shape: PlainShapeOf, /
+        self, levels: Any, owner: Any, solver: Solver, plain_shape: PlainShapes, /
     ) -> None:
         """`levels` and `owner`: the `Levels` and the `JsonContexts`, in modules that import this
         one."""

@@ -307,7 +307,7 @@ cdef class PlainExits:
             return self.owner.first_item(shape)
         context = self.array_at(FIRST, shape, 0)
         self.items[context] = shape, 0, True
-        leaf = self.owner.leaf_of_first(
+        leaf = self.owner.leaf_of_value(
             begun[0], begun[1], begun[3] is not None, begun[2] is not None, not shape.least
         )
         return context, leaf, begun

@@ -10,6 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from maskwright.automaton.json.distinguish import Distinguished, DistinguishedValues
+from maskwright.automaton.json.names import entries_of
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.equality import EqualityCandidates, equality_candidates
 from maskwright.automaton.value.finite_values import spellings
@@ -148,7 +149,7 @@ class ValueReader(Acyclic):
         """The threads that a scalar satisfies."""
         if not isinstance(label, tuple):
             return [ReadThread(r.thread, None) for r in self.readings]
-        entries = _entries(label)
+        entries = entries_of(label)
         beside = len(entries) - max(self.kinds) - 1
         flags = entries[beside:]
         value = self._shown(entries[:beside])
@@ -322,8 +323,3 @@ def _all_scalars(texts: Iterable[str]) -> Regular:
 
 def _together(terms: list[Regular]) -> Regular:
     return terms[0] if len(terms) == 1 else tagged(tuple(terms))
-
-
-def _entries(label: Hashable) -> tuple[int, ...]:
-    assert isinstance(label, tuple)
-    return label
