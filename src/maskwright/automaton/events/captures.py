@@ -205,14 +205,11 @@ class CaptureReader:
         stop = len(self._text) if final else min([*undecided, len(self._text)])
         for one in self._open:
             held = 0 if final else self._held(one, stop)
-            if one.container is not None and self._begins_otherwise(one, stop - held, final=final):
-                yield from self._begin(one, stop - held)
+            if one.container is not None:
+                text = self._text[one.start : stop - held].lstrip()
+                if final or (text and text[:1] not in b"[{"):  # it can't be an array or object
+                    yield from self._begin(one, stop - held)
             yield from self._report(one, stop - held)
-
-    def _begins_otherwise(self, one: _Open, stop: int, *, final: bool) -> bool:
-        """Whether the text, however it continues, can't be an array or object."""
-        text = self._text[one.start : stop].lstrip()
-        return final or (bool(text) and text[:1] not in b"[{")
 
     def _begin(self, one: _Open, stop: int) -> Iterator[Event]:
         """The beginning of a capture whose name has become certain, and its text up to `stop`."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
 from maskwright.automaton.events.events import (
@@ -30,23 +29,14 @@ _WHOLE_CHARACTERS: Final = re.compile(
 )
 
 
-@dataclass(slots=True)
-class _Container:
-    """An open object or array."""
-
-    place: str | int
-    """The name of the member or the index of the item that is being read."""
-
-    def __str__(self) -> str:
-        return escape(str(self.place))
-
-
 class JsonReader:
     """Follows one JSON value at a time through `text`, the whole text so far, which grows."""
 
     def __init__(self, text: bytearray) -> None:
         self._text = text
-        self._open: list[_Container] = []
+        self._open: list[str | int] = []
+        """Of each open object or array: the name of the member, or the index of the item, that is
+        being read."""
         self._start = 0
         """Where the present name or value begins."""
         self._reported = 1
@@ -65,7 +55,7 @@ class JsonReader:
             case StructuralLabel.OBJECT | StructuralLabel.ARRAY:
                 kind = "object" if left.label is StructuralLabel.OBJECT else "array"
                 yield ContainerOpened(self._pointer, kind)
-                self._open.append(_Container(0 if kind == "array" else ""))
+                self._open.append(0 if kind == "array" else "")
             case StructuralLabel.CLOSE:
                 self._open.pop()
                 yield ContainerClosed(self._pointer)
@@ -74,7 +64,7 @@ class JsonReader:
             case Satisfied():
                 pass  # its value has been reported when it was read
             case _ if level.bracket == "{" and level.phase is not LevelPhase.VALUE:
-                self._open[-1].place = str(json.loads(self._text[self._start : left.at]))
+                self._open[-1] = str(json.loads(self._text[self._start : left.at]))
                 self._begin(left.at)
             case _:
                 yield from self.string_text(left.at - 1)
@@ -98,12 +88,12 @@ class JsonReader:
 
     def _advance(self) -> None:
         """Follow the end of a value: in an array, the next one has the next index."""
-        if self._open and isinstance(self._open[-1].place, int):
-            self._open[-1].place += 1
+        if self._open and isinstance(place := self._open[-1], int):
+            self._open[-1] = place + 1
 
     @property
     def _pointer(self) -> str:
-        return "".join(f"/{one}" for one in self._open)
+        return "".join(f"/{escape(str(place))}" for place in self._open)
 
 
 def may_read_string(level: Level) -> bool:

@@ -59,8 +59,6 @@ class LevelBounds:
         self._solver = solver
         self._parts = PartBounds(solver, whitespace, price)
         self._whitespace = whitespace
-        self._comma = "," + whitespace.after_comma.decode()
-        self._colon = ":" + whitespace.after_colon.decode()
 
     @cached_property
     def _distinct(self) -> DistinctCostBounds:
@@ -147,10 +145,10 @@ class LevelBounds:
         possible = self._solver.satisfiable
         if isinstance(shape, ArrayShape):
             items = [each for each in (*shape.prefix, shape.rest) if possible(each)]
-            costs = [self._distinct_value(thread, each) + len(self._comma) for each in items]
+            costs = [self._distinct_value(thread, each) + self._distinct.comma for each in items]
             return max(costs, default=0)
         costs = [  # of any value: `_distinct_closing` counts what makes the difference
-            self._distinct.value(value, 0) + self._around(spelled(name))
+            self._distinct.value(value, 0) + self._distinct.name(name) + UNFINISHED
             for name, value in zip(shape.names, shape.values, strict=True)
             if possible(value)
         ]
@@ -159,12 +157,8 @@ class LevelBounds:
         alive = [value for value in free if possible(value)]
         if alive and len(alive) < len(free):
             return UNKNOWN  # a name that was begun may take long to become one of the possible ones
-        around = self._around("") + DISTINGUISHING
+        around = self._distinct.around_names + DISTINGUISHING + UNFINISHED
         return max([*costs, *(self._distinct.value(v, 0) + around for v in alive)], default=0)
-
-    def _around(self, name: str) -> int:
-        """The bytes of a name, a character that was begun in it, a comma and a colon."""
-        return len(self._comma) + byte_count(name) + UNFINISHED + len(self._colon)
 
     def _distinct_value(self, thread: Thread, value: Conjunction) -> float:
         """A value that differs from those that it must not equal, or the end of one that has been

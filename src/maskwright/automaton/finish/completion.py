@@ -78,18 +78,14 @@ class CompletionSearch:
         the text so far."""
         known = self._by_names.get(here)
         if known is None:
-            known = self._by_names[here] = self._names_next(here, before)
+            context = self._context(here)
+            known = self._text_names.matter(context)
+            level = self._contexts.level(context)
+            if not known and level is not None and level.has_unremembered_names:
+                ending = self.as_if_new(here, before) or b""
+                known = ending.lstrip()[:1] == b'"'  # a comma has been read
+            self._by_names[here] = known
         return known
-
-    def _names_next(self, here: Configuration, before: bytes) -> bool:
-        context = self._context(here)
-        if self._text_names.matter(context):
-            return True
-        level = self._contexts.level(context)
-        if level is None or not level.has_unremembered_names:
-            return False
-        ending = self.as_if_new(here, before) or b""
-        return ending.lstrip()[:1] == b'"'  # a comma has been read
 
     def repeats_name(self, here: Configuration, before: bytes) -> bool:
         """Whether the completion of `here`, as if names were new, repeats a name of the text

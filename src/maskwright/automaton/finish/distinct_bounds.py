@@ -36,8 +36,9 @@ class DistinctCostBounds:
     def __init__(self, solver: Solver, whitespace: Whitespace) -> None:
         self._solver = solver
         self._whitespace = whitespace
-        self._comma = 1 + len(whitespace.after_comma)
-        self._colon = 1 + len(whitespace.after_colon)
+        self.comma: Final = 1 + len(whitespace.after_comma)
+        self.around_names: Final = self.comma + 1 + len(whitespace.after_colon)
+        """A comma before a name and a colon after it."""
         self._known: dict[tuple[Conjunction, int], float] = {}
         self._open: set[Conjunction] = set()
         """Conjunctions whose bounds are being computed: one that contains itself has none."""
@@ -63,7 +64,7 @@ class DistinctCostBounds:
             if witness is None:
                 return UNKNOWN
             return byte_count(rendered(witness, self._whitespace, 0))
-        listed = self._solver.search.shortest_scalars(value, others + 1)
+        listed = self._solver.search.distinct.scalars(value, others + 1)
         least = listed[others].size if len(listed) > others else UNKNOWN
         for start in self._solver.values.containers(value):
             least = min(least, 1 + self.closing(start, others, begun=False))
@@ -92,7 +93,7 @@ class DistinctCostBounds:
         items = [*shape.prefix[at:stop]]
         if not shape.unique:
             items += [shape.rest] * (stop - at - len(items))
-            return 1 + self._together(items, others) + self._comma * len(items)
+            return 1 + self._together(items, others) + self.comma * len(items)
         if others and stop == at:
             return UNKNOWN
         # Each item is distinct from those remembered, from the one that is being read, from the
@@ -103,14 +104,14 @@ class DistinctCostBounds:
         total = sum([self.value(item, besides) for item in items])
         if further:
             total += further * self.value(shape.rest, besides)
-        return 1 + self._comma * (stop - at) + total
+        return 1 + self.comma * (stop - at) + total
 
     def _members(self, progress: ObjectProgress, others: int, *, begun: bool) -> float:
         shape = progress.shape
         left = progress.required_left()
         if shape.some or progress.count + len(left) < shape.least:
             return UNKNOWN
-        names = sum(self._name(shape.names[at]) for at in left)
+        names = sum(self.name(shape.names[at]) for at in left)
         total = self._together([shape.values[at] for at in left], others)
         if total == UNKNOWN and shape.most is None:
             total = self._together([shape.values[at] for at in left], 0)
@@ -125,16 +126,16 @@ class DistinctCostBounds:
         if shape.languages in ((), (ANYTHING,)):  # any name will do
             for each in solver.values.names.of(shape.languages):
                 cost = self.value(shape.others(each.mask), 0)
-                least = min(least, self._comma + DISTINGUISHING + self._colon + cost)
+                least = min(least, self.around_names + DISTINGUISHING + cost)
         if not begun:
             for name, value in zip(shape.names, shape.values, strict=True):
                 if solver.satisfiable(value):
-                    least = min(least, self._name(name) + self.value(value, others))
+                    least = min(least, self.name(name) + self.value(value, others))
         return least
 
-    def _name(self, name: str) -> int:
+    def name(self, name: str) -> int:
         """A comma, a name and a colon."""
-        return self._comma + byte_count(spelled(name)) + self._colon
+        return self.around_names + byte_count(spelled(name))
 
     def _together(self, values: Sequence[Conjunction], others: int) -> float:
         """Values that together are distinct from `others` other combinations: the product of the

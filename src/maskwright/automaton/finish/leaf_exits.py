@@ -11,7 +11,7 @@ import string
 from collections import Counter, deque
 from collections.abc import Hashable, Iterator
 from heapq import nsmallest
-from itertools import product
+from itertools import count, product
 from typing import Final
 
 from maskwright.automaton.leaf.characters import nearest_ends
@@ -79,8 +79,9 @@ class LeafExits:
                 yield LeafExit(None, nearest.text, True)
                 # What follows is for values that must differ from others, as the nearest may not.
         tried: set[Hashable] = set()
-        name = _within_name(self._machine.leaves.keys[leaf])
-        most = _NEARBY_IN_CHARACTER if name else NEARBY
+        key = self._machine.leaves.keys[leaf]
+        within = isinstance(key, Begun) and isinstance(key.term, Tagged) and key.term.named
+        most = _NEARBY_IN_CHARACTER if within else NEARBY
         skipped: list[TooLongError] = []
         found = False
         for at, text, seen in self._states(leaf, context):
@@ -96,14 +97,12 @@ class LeafExits:
         Such a leaf is no name, so the context makes no difference."""
         if leaf in self._nearest:
             return self._nearest[leaf]
+        key = self._machine.leaves.keys[leaf]
+        if isinstance(key, Begun):
+            self._nearest[leaf] = self._nearest_after_character(key)
+            return self._nearest[leaf]
         nearest: LeafExit | None = None
         skipped: list[TooLongError] = []
-        match self._machine.leaves.keys[leaf]:
-            case Begun() as key:
-                self._nearest[leaf] = self._nearest_after_character(key)
-                return self._nearest[leaf]
-            case _:
-                pass
         for at, text, seen in self._states(leaf, context):
             if nearest is not None and (len(text) >= len(nearest.text) or seen > NEARBY):
                 break
@@ -119,16 +118,14 @@ class LeafExits:
         """The shortest way out from within a character; None if there is none. Between the bytes of
         an escape there may be hundreds of states, so no states are built: where its characters lead
         is known."""
-        best: bytes | None = None
         rests: dict[Regular, bytes] = {}
+        texts: list[bytes] = []
         for target, missing in nearest_ends(key):
             spend()
             if target not in rests:
                 rests[target] = self._shortest(Text(key.inside, target))
-            text = missing + rests[target]
-            if best is None or len(text) < len(best):
-                best = text
-        return None if best is None else LeafExit(_MATCHED, best, False)
+            texts.append(missing + rests[target])
+        return LeafExit(_MATCHED, min(texts, key=len), False) if texts else None
 
     def repeatedly(self, leaf: int, context: int, visits: int) -> Iterator[LeafExit]:
         """The ways out of a name, the nearest first, up to `visits` of them from each state: where
@@ -267,13 +264,8 @@ class LeafExits:
 
 def _unlisted(listed: set[str]) -> str:
     """A short text that is not listed."""
-    length = 0
-    while True:
-        for letters in product(_LETTERS, repeat=length):
-            text = "".join(letters)
-            if text not in listed:
-                return text
-        length += 1
+    texts = ("".join(x) for length in count() for x in product(_LETTERS, repeat=length))
+    return next(text for text in texts if text not in listed)
 
 
 def _needs_no_search(key: Key) -> bool:
@@ -284,15 +276,6 @@ def _needs_no_search(key: Key) -> bool:
     if isinstance(key, Text):
         return not isinstance(key.term, Tagged) or _is_word_or_any(key)
     return isinstance(key, Spaced)
-
-
-def _within_name(key: Key) -> bool:
-    """Whether a state is within a character of a name."""
-    match key:
-        case Begun(term=term):
-            return isinstance(term, Tagged) and term.named
-        case _:
-            return False
 
 
 def _is_word_or_any(key: Text) -> bool:

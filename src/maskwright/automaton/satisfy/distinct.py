@@ -236,7 +236,8 @@ class DistinctItems:
         return values
 
     def scalars(self, value: Conjunction, least: int) -> list[ListedValue]:
-        """The shortest scalars of a conjunction: `least` if there are so many, perhaps more."""
+        """The shortest scalars of a conjunction, the shortest first: `least` if there are so many,
+        perhaps more."""
         length, scalars = self._scalars.get(value, (0, []))
         if length < least:
             length = max(least, 2 * length)

@@ -21,7 +21,6 @@ from maskwright.automaton.satisfy.distinct import (
     DistinctItems,
     Find,
     LinkedParts,
-    ListedValue,
     OpenItem,
     RepeatedItems,
     too_long,
@@ -87,7 +86,8 @@ class ContainerSearch:
         return "_repeats" in vars(self)
 
     @cached_property
-    def _distinct(self) -> DistinctItems:
+    def distinct(self) -> DistinctItems:
+        """Completions and lists of values that differ."""
         return DistinctItems(self._values.shapes, self._final)
 
     @cached_property
@@ -158,15 +158,6 @@ class ContainerSearch:
         spelling = spelling or values.shortest_string(intersection(shape.scalars, spellings(text)))
         return None if spelling is None else ScalarWitness(spelling)
 
-    def shortest_containers(self, item: Conjunction, most: int) -> tuple[str, ...]:
-        """The `most` shortest arrays and objects of a conjunction, as canonical JSON."""
-        return self._distinct.containers(item, most)
-
-    def shortest_scalars(self, conjunction: Conjunction, most: int) -> list[ListedValue]:
-        """The shortest scalars of a conjunction, the shortest first: `most` if there are so many,
-        perhaps more."""
-        return self._distinct.scalars(conjunction, most)
-
     # The search
 
     def find_completion(
@@ -183,7 +174,7 @@ class ContainerSearch:
         if isinstance(progress, ObjectProgress) and is_simple(progress):
             return self._required(progress, find)
         if isinstance(progress, ArrayProgress) and progress.unique:
-            return self._distinct.completion(progress, find, thorough=thorough)
+            return self.distinct.completion(progress, find, thorough=thorough)
         if isinstance(progress, ArrayProgress) and progress.wants_repeat:
             items = self._repeats.completion(progress, find, thorough=thorough)
             return None if items is None else ArrayWitness(items)
@@ -316,7 +307,7 @@ class ContainerSearch:
             return
         item = OpenItem(value, frozenset(text for text, _ in by_value))
         if isinstance(after, ArrayProgress) and unique:
-            items = self._distinct.completion(after, find, (item,))
+            items = self.distinct.completion(after, find, (item,))
             if items is not None:
                 yield None, _parts(items)
             return
@@ -337,7 +328,7 @@ class ContainerSearch:
         found = find(item.value, NOTHING)
         if found is None or not item.excluded or canonical(compact(found)) not in item.excluded:
             return found
-        others = self._distinct.values(OpenItem(item.value), 1, item.excluded, find)
+        others = self.distinct.values(OpenItem(item.value), 1, item.excluded, find)
         return others[0].witness if others else None
 
     def _steps(self, here: Progress, *, recorded: bool) -> Iterator[ContainerStep]:

@@ -6,7 +6,7 @@ the rest from a search for a witness.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -26,7 +26,7 @@ from maskwright.automaton.value.progress import (
     Progress,
     progress_after,
 )
-from maskwright.automaton.value.witness_text import Witness, compact
+from maskwright.automaton.value.witness_text import compact
 from maskwright.errors import LimitError
 from maskwright.garbage import hide
 from maskwright.grammar.schema.options import Numbers, PropertyOrder
@@ -42,19 +42,9 @@ MANY: Final = 1 << 20
 class Cardinality:
     """Lower bounds on numbers of values and of completions, each computed once, up to `MANY`."""
 
-    def __init__(
-        self,
-        values: SchemaValues,
-        satisfiable: Callable[[Conjunction], bool],
-        can_complete: Callable[[Progress], bool],
-        complete: Callable[[Progress], Witness | None],
-    ) -> None:
-        """`satisfiable` and `can_complete` decide exactly; `complete` finds a completion. See
-        `automaton.satisfy.solver`."""
-        self._values = values
-        self._satisfiable = satisfiable
-        self._can_complete = can_complete
-        self._complete = complete
+    def __init__(self, solver: Solver) -> None:
+        self._solver = solver
+        self._values = solver.values
         self._known: dict[Conjunction, int] = {}
         self._open: set[Conjunction] = set()
         self._completions: dict[Progress, int] = {}
@@ -88,8 +78,9 @@ class Cardinality:
         most = max(map(self.completions, starts), default=0)
         if most >= MANY or len(starts) < 2:
             return most
-        witnesses = (self._complete(start) for start in starts if self._can_complete(start))
-        texts = {canonical(compact(each)) for each in witnesses if each is not None}
+        solver = self._solver
+        found = (solver.search.completion(each) for each in starts if solver.can_complete(each))
+        texts = {canonical(compact(each)) for each in found if each is not None}
         return max(most, len(texts))
 
     def completions(self, progress: Progress) -> int:
@@ -98,7 +89,7 @@ class Cardinality:
         plain = replace(progress, candidates=frozenset(), must_equal_one=False)
         known = self._completions.get(plain)
         if known is None:
-            if not self._can_complete(plain):
+            if not self._solver.can_complete(plain):
                 known = 0
             elif isinstance(plain, ObjectProgress):
                 known = self._members(plain)
@@ -136,7 +127,7 @@ class Cardinality:
                 return count
         classes = names.of(shape.languages)
         free = (shape.others(each.mask) for each in classes if names.few(each) is None)
-        return MANY if any(map(self._satisfiable, free)) else max(1, count)
+        return MANY if any(map(self._solver.satisfiable, free)) else max(1, count)
 
     def _items(self, progress: ArrayProgress) -> int:
         shape, at = progress.shape, progress.index
@@ -154,7 +145,7 @@ class Cardinality:
         if at < shape.least:
             count *= self.values(shape.rest) ** min(shape.least - at, MANY.bit_length())
             at = shape.least
-        if shape.most is None and self._satisfiable(shape.rest):
+        if shape.most is None and self._solver.satisfiable(shape.rest):
             return MANY
         if shape.most is None or at < shape.most:
             count *= 1 + self.values(shape.item(at))
@@ -190,7 +181,7 @@ class Solver:
     @cached_property
     def cardinality(self) -> Cardinality:
         """Lower bounds on the number of values."""
-        return Cardinality(self.values, self.satisfiable, self.can_complete, self.search.completion)
+        return Cardinality(self)
 
     def release(self) -> None:
         """Break the cycles of references; nothing can be asked afterwards."""

@@ -75,24 +75,22 @@ def ended(left: EqualityCandidates) -> str | None:
 
 def at_item(left: EqualityCandidates) -> CandidatesByValue:
     """What the next item of an array leaves of the candidates."""
-    by_value: dict[str, set[EqualityCandidate]] = {}
-    for candidate in left:
-        if candidate.rest and isinstance(candidate.rest, tuple):
-            shorter = replace(candidate, rest=candidate.rest[1:])
-            by_value.setdefault(candidate.rest[0], set()).add(shorter)
-    return _sorted(by_value)
+    return _by_value(
+        (candidate.rest[0], replace(candidate, rest=candidate.rest[1:]))
+        for candidate in left
+        if candidate.rest and isinstance(candidate.rest, tuple)
+    )
 
 
 def at_member(left: EqualityCandidates, name: str) -> CandidatesByValue:
     """What a member with this name leaves of the candidates."""
-    by_value: dict[str, set[EqualityCandidate]] = {}
-    for candidate in left:
-        rest = candidate.rest
-        for member in rest:
-            if member[0] == name and isinstance(rest, frozenset):
-                shorter = replace(candidate, rest=rest - {member})
-                by_value.setdefault(member[1], set()).add(shorter)
-    return _sorted(by_value)
+    return _by_value(
+        (member[1], replace(candidate, rest=candidate.rest - {member}))
+        for candidate in left
+        if isinstance(candidate.rest, frozenset)
+        for member in candidate.rest
+        if member[0] == name
+    )
 
 
 def names(left: EqualityCandidates) -> Iterator[str]:
@@ -100,5 +98,9 @@ def names(left: EqualityCandidates) -> Iterator[str]:
     yield from sorted({m[0] for c in left if isinstance(c.rest, frozenset) for m in c.rest})
 
 
-def _sorted(by_value: dict[str, set[EqualityCandidate]]) -> CandidatesByValue:
+def _by_value(found: Iterable[tuple[str, EqualityCandidate]]) -> CandidatesByValue:
+    """By value, the candidates that are left with it."""
+    by_value: dict[str, set[EqualityCandidate]] = {}
+    for text, shorter in found:
+        by_value.setdefault(text, set()).add(shorter)
     return tuple((text, frozenset(by_value[text])) for text in sorted(by_value))

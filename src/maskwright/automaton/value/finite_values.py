@@ -59,8 +59,9 @@ def finite_values(shape: Shape) -> FiniteValues:
     """The scalars of a shape."""
     strings = few(shape.strings, MOST_STRINGS) if shape.strings is not EMPTY else ()
     literals = tuple(text for text in _LITERALS if contains(shape.scalars, text))
-    numbers = _numbers(shape.scalars, MOST_NUMBERS)
-    return FiniteValues(strings, literals + (numbers or ()), numbers is None)
+    numbers = tuple(_plain_numbers(shape.scalars, MOST_NUMBERS + 1))
+    are_many = len(numbers) > MOST_NUMBERS
+    return FiniteValues(strings, literals if are_many else literals + numbers, are_many)
 
 
 def cheapest(shape: Shape, count: int) -> list[str]:
@@ -99,12 +100,6 @@ def _plain(value: Json) -> Json:
             return {name: _plain(each) for name, each in value.items()}
         case _:
             return value
-
-
-def _numbers(term: Regular, most: int) -> tuple[str, ...] | None:
-    """The numbers that a language of spellings has, None if there are more than `most`."""
-    numbers = tuple(_plain_numbers(term, most + 1))
-    return None if len(numbers) > most else numbers
 
 
 def _plain_numbers(term: Regular, most: int) -> Iterator[str]:
