@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from maskwright.automaton.satisfy.search import WitnessPart
+from maskwright.automaton.satisfy.search import WitnessPart, parts_of
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.finite_values import canonical
 from maskwright.automaton.value.last_value import open_bracket
@@ -20,7 +20,6 @@ from maskwright.automaton.value.names_read import names_since
 from maskwright.automaton.value.progress import MemberOption, ObjectProgress
 from maskwright.automaton.value.whitespace import Whitespace
 from maskwright.automaton.value.witness_text import (
-    ArrayWitness,
     ObjectWitness,
     Witness,
     compact,
@@ -66,14 +65,17 @@ class LevelCompletion:
         `levels` begin with the innermost; `before` is the text so far. `names`: without the
         names that only the text has.
         """
-        work = _Work(before, _brackets(levels), names)
+        work = _Work(before)
         innermost, below = levels[0], levels[1:]
-        threads = [
-            (_with_names(innermost, thread, below, work), "") for thread in innermost.threads
-        ]
-        found = self._ends_of(innermost, threads, work)
+        threads = innermost.threads
+        # On any other level no name is needed that the shape doesn't list.
+        if names and innermost.phase is LevelPhase.NAME:
+            threads = tuple(_with_names(thread, before) for thread in threads)
+        found = self._ends_of(innermost, ((thread, "") for thread in threads), work)
+        brackets = 0
         for at, level in enumerate(below):
-            found = self._ends_below(level, _shortest(found, below[at:]), below[at + 1 :], work)
+            brackets += levels[at].bracket != ""
+            found = self._ends_below(level, _shortest(found, below[at:]), brackets, work)
         if work.too_long is not None and not found:
             raise work.too_long
         return Endings(dict(_shortest(found, [])), work.by_text)
@@ -95,10 +97,10 @@ class LevelCompletion:
         return found
 
     def _ends_below(
-        self, level: Level, begun: list[TaggedText], below: list[Level], work: _Work
+        self, level: Level, begun: list[TaggedText], brackets: int, work: _Work
     ) -> list[TaggedText]:
         """The texts that complete a level and the levels above it, of which those in `begun`
-        complete the levels above."""
+        complete the levels above, `brackets` of them arrays or objects."""
         if level.phase is LevelPhase.NEXT:  # waits for the value above
             waiting = [(each, text) for tag, text in begun for each in level.threads_of(tag)]
             return self._ends_of(level, waiting, work)
@@ -111,7 +113,8 @@ class LevelCompletion:
             owner, value = owners[tag], None
             if not owner.is_free and not _may_close(owner):
                 work.by_text = True
-                value = canonical(work.item(_brackets(below) + 1) + text)
+                value_begun = work.before[open_bracket(work.before, brackets) :].decode()
+                value = canonical(value_begun + text)
             thread = owner.after_value(value)
             if thread is not None:
                 following.append((thread, text))
@@ -143,9 +146,10 @@ class LevelCompletion:
                 return None
             name, value, rest = found
             return member(name, value, space, depth) + self._more(rest, level) + closing
-        parts = _parts(self._solver.search.completion(progress))
-        if parts is None:
+        found = self._solver.search.completion(progress)
+        if found is None:
             return None
+        parts = parts_of(found)
         if level.phase is LevelPhase.FIRST:
             return enclosed("", self._texts(parts, level), closing[-1], space, depth - 1)
         return self._more(parts, level) + closing
@@ -197,17 +201,13 @@ class LevelCompletion:
         return None if best is None else best[1:]
 
 
-def _with_names(level: Level, thread: Thread, below: list[Level], work: _Work) -> Thread:
-    """The thread of an object with all names that have been read, where its completion must not
-    repeat one that only the text has."""
+def _with_names(thread: Thread, before: bytes) -> Thread:
+    """The thread of an object with all names that have been read, some of which only the text
+    `before` may have."""
     progress = thread.progress
-    is_object = isinstance(progress, ObjectProgress)
-    if not work.names or not is_object or not progress.has_unremembered:
+    if not isinstance(progress, ObjectProgress) or not progress.has_unremembered:
         return thread
-    if level.phase is not LevelPhase.NAME:
-        return thread  # no name is needed that the shape doesn't list
-    bracket = open_bracket(work.before, work.brackets - _brackets(below))
-    others = progress.others | names_since(work.before, bracket)
+    others = progress.others | names_since(before, open_bracket(before, 1))
     return replace(thread, progress=replace(progress, others=others))
 
 
@@ -223,12 +223,6 @@ def _shortest(found: list[TaggedText], below: list[Level]) -> list[TaggedText]:
     return list(best.items())
 
 
-def _parts(found: ArrayWitness | ObjectWitness | None) -> tuple[WitnessPart, ...] | None:
-    if isinstance(found, ArrayWitness):
-        return tuple(("", value) for value in found.values)
-    return None if found is None else found.values
-
-
 def _may_close(owner: Thread) -> bool:
     """Whether the container can be closed after a value, whichever the value is."""
     after = owner.progress
@@ -241,20 +235,7 @@ class _Work:
 
     before: bytes
     """The text so far."""
-    brackets: int
-    """How many of the levels are arrays or objects."""
-    names: bool
-    """Whether names are left out that only the text has."""
     by_text: bool = False
     """Whether its result depends on the text so far."""
     too_long: TooLongError | None = None
     """Why the last thread was left out whose completion takes too much work or text."""
-
-    def item(self, below: int) -> str:
-        """What has been read of the item of the array that is the `below`-th from the outermost."""
-        return self.before[open_bracket(self.before, self.brackets - below) :].decode()
-
-
-def _brackets(levels: list[Level]) -> int:
-    """How many of the levels are arrays or objects."""
-    return sum(level.bracket != "" for level in levels)

@@ -235,7 +235,7 @@ class ContainerSearch:
         if here.items_needed <= _FEW or not needs_count_alone(here):
             return None
         items = count_items(here, find, thorough=thorough)
-        return CountedParts(None if items is None else _parts(ArrayWitness(items)))
+        return CountedParts(None if items is None else parts_of(ArrayWitness(items)))
 
     def _required(self, progress: ObjectProgress, find: Find) -> ObjectWitness | None:
         left = progress.required_left()
@@ -309,19 +309,19 @@ class ContainerSearch:
         if isinstance(after, ArrayProgress) and unique:
             items = self.distinct.completion(after, find, (item,))
             if items is not None:
-                yield None, _parts(items)
+                yield None, parts_of(items)
             return
         if isinstance(after, ArrayProgress) and after.wants_repeat:
             repeated = self._repeats.completion(after, find, item)
             if repeated is not None:
-                yield None, _parts(ArrayWitness(repeated))
+                yield None, parts_of(ArrayWitness(repeated))
             return
         witness = self._find_other(item, find)
         if witness is not None:
             is_final = find == self._final
             rest = self.completion(after) if is_final else self.find_completion(after, find)
             if rest is not None:
-                yield None, ((name, witness), *_parts(rest))
+                yield None, ((name, witness), *parts_of(rest))
 
     def _find_other(self, item: OpenItem, find: Find) -> Witness | None:
         """The shortest value of an item that is none of those it excludes."""
@@ -395,7 +395,8 @@ def _repeats(progress: Progress, parts: tuple[WitnessPart, ...]) -> bool:
     return any(name in progress.others for name, _ in parts)
 
 
-def _parts(found: ArrayWitness | ObjectWitness) -> tuple[WitnessPart, ...]:
+def parts_of(found: ArrayWitness | ObjectWitness) -> tuple[WitnessPart, ...]:
+    """The members or items of a container."""
     if isinstance(found, ObjectWitness):
         return found.values
     return tuple(("", value) for value in found.values)
