@@ -100,7 +100,6 @@ class JsonContexts(Contexts):
         self._bare = bare
         self.leaves: Final = leaves
         self._values: dict[int, tuple[ValueReader, int]] = {}
-        self._above: dict[tuple[tuple[tuple[int, Conjunction], ...], int], int] = {}
         self._nameless: dict[int, int] = {}
         self._new_names: dict[tuple[int, Hashable], tuple[tuple[Thread, ...], Exit]] = {}
         """By context and label: what follows a name that is in none of the lists, if it differs
@@ -383,8 +382,8 @@ class JsonContexts(Contexts):
             above = self._plain.value_alone(next(iter(waiting)), level.depth)
         else:
             tags = {group: tag for tag, group in enumerate(groups)}
-            values = tuple((tags[tuple(group)], value) for value, group in waiting.items())
-            above = self._values_together(values, level.depth)
+            alike = [Thread(tags[tuple(group)], None, value) for value, group in waiting.items()]
+            above = self._context(Level(LevelPhase.VALUE, "", tuple(alike), level.depth))
         if groups == tuple((place,) for place in range(len(places))):
             groups = ()
         frame = self._context(
@@ -393,16 +392,6 @@ class JsonContexts(Contexts):
         if leaf is None:
             leaf = self._value_reader(above)[1]
         return Exit(PUSH | dynamic, above, leaf, frame=frame)
-
-    def _values_together(self, values: tuple[tuple[int, Conjunction], ...], depth: int) -> int:
-        """The context of one of several values, by their tags, on a level of its own."""
-        key = (values, depth)
-        above = self._above.get(key)
-        if above is None:
-            threads = tuple(Thread(tag, None, value) for tag, value in values)
-            above = self._context(Level(LevelPhase.VALUE, "", threads, depth))
-            self._above[key] = above
-        return above
 
     # Values that have been read
 

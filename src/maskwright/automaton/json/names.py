@@ -171,15 +171,6 @@ class _ThreadReader(Acyclic):
     languages: tuple[int, ...]
     """The parts that hold the shape's languages."""
 
-    @classmethod
-    def of(cls, thread: Thread, names: OpenNames, parts: dict[Regular, int]) -> _ThreadReader:
-        """`parts`: the parts of the tagged term by their languages, to which these are added."""
-        if names.language is EMPTY:
-            return cls(thread.tag, names, None, ())
-        opened = parts.setdefault(names.language, len(parts))
-        inside = tuple(parts.setdefault(each, len(parts)) for each in names.inside)
-        return cls(thread.tag, names, opened, inside)
-
 
 class NameReader(Immutable):
     """The language of a name, and where each name leads each thread.
@@ -207,7 +198,12 @@ class NameReader(Immutable):
         readers: list[_ThreadReader] = []
         for thread in threads:
             assert isinstance(thread.progress, ObjectProgress)
-            readers.append(_ThreadReader.of(thread, open_names.of(thread.progress), parts))
+            names = open_names.of(thread.progress)
+            opened, inside = None, ()
+            if names.language is not EMPTY:
+                opened = parts.setdefault(names.language, len(parts))
+                inside = tuple(parts.setdefault(each, len(parts)) for each in names.inside)
+            readers.append(_ThreadReader(thread.tag, names, opened, inside))
         spend(CHEAP * len(readers))
         others = any(reader.open is not None for reader in readers)
         distinct = dict.fromkeys(reader.names for reader in readers)

@@ -92,24 +92,19 @@ class ValueReader(Acyclic):
     def of(
         cls, threads: Iterable[Thread], solver: Solver, table: DistinguishedValues
     ) -> ValueReader:
+
+        def alive(term: Regular) -> Regular:
+            return term if solver.values.is_live(term) else EMPTY
+
         readings = tuple([_reading(thread, solver, table, True) for thread in threads])
-        lists = [reading for reading in readings if reading.listed]
-        gated = bool(lists) and not any(map(_is_open, readings))
-        if lists and not gated:
+        gated = any(reading.listed for reading in readings)
+        if gated and any(not each.listed and each.strings is not EMPTY for each in readings):
+            gated = False  # there are strings that no gate can keep out
             threads = [reading.thread for reading in readings]
             readings = tuple([_reading(thread, solver, table, False) for thread in threads])
-        opened = _opened(readings, solver)
         if len(readings) == 1 and not (readings[0].words or gated):
-            strings, scalars = readings[0].strings, readings[0].scalars
-            return cls(
-                strings if solver.values.is_live(strings) else EMPTY,
-                scalars if solver.values.is_live(scalars) else EMPTY,
-                readings,
-                (0,),
-                (),
-                (),
-                opened,
-            )
+            strings, scalars = alive(readings[0].strings), alive(readings[0].scalars)
+            return cls(strings, scalars, readings, (0,), (), (), _opened(readings, solver))
         kinds = list(dict.fromkeys(map(_kind, readings)))
         shown = sorted(
             text
@@ -118,8 +113,7 @@ class ValueReader(Acyclic):
         )
         texts = [_string(value) for value in shown if value.startswith('"')]
         values = [value for value in shown if not value.startswith('"')]
-        strings = [k.strings if solver.values.is_live(k.strings) else EMPTY for k in kinds]
-        scalars = [k.scalars if solver.values.is_live(k.scalars) else EMPTY for k in kinds]
+        strings, scalars = [alive(k.strings) for k in kinds], [alive(k.scalars) for k in kinds]
         string_term = _together(strings) if not texts else EMPTY
         if texts:
             beside = (k.strings if k.other_strings else EMPTY for k in kinds)
@@ -137,7 +131,7 @@ class ValueReader(Acyclic):
             tuple(kinds.index(_kind(reading)) for reading in readings),
             tuple(texts),
             tuple(values),
-            opened,
+            _opened(readings, solver),
             _gate(texts, readings) if gated else None,
         )
 
@@ -202,11 +196,6 @@ class _ScalarKind(Acyclic):
 
 def _kind(reading: ThreadReading) -> _ScalarKind:
     return _ScalarKind(reading.strings, reading.scalars, reading.words, reading.other_strings)
-
-
-def _is_open(reading: ThreadReading) -> bool:
-    """Whether there are strings that no gate can keep out."""
-    return not reading.listed and reading.strings is not EMPTY
 
 
 def _gate(texts: list[str], readings: tuple[ThreadReading, ...]) -> tuple[int, int]:
