@@ -8,7 +8,6 @@ made, and threads that others dominate are dropped.
 - `bit_sets`: Sets of small numbers as the bits of an int.
 - `contexts`: The machine's questions: where leaving a leaf leads, and what a bracket opens.
 - `distinguish`: The values that have to be distinguished while an item is read.
-- `dominated`: Threads that another thread dominates.
 - `labels`: What exits are taken with: labels of structural leaves, results of values.
 - `levels`: The levels met by the grammars of one kind, numbered.
 - `names`: Reading a property name, for any threads; which objects are plain.

@@ -27,14 +27,13 @@ from msgspec.structs import replace
 from maskwright.automaton.finish.bounds import LevelBounds, Price
 from maskwright.automaton.finish.levels import Endings, LevelCompletion
 from maskwright.automaton.json.distinguish import DistinguishedValues
-from maskwright.automaton.json.dominated import drop_dominated
 from maskwright.automaton.json.labels import Closed, Satisfied, StructuralLabel
 from maskwright.automaton.json.levels import Levels
 from maskwright.automaton.json.names import NameReader, OpenNamesFinder, PlainShapes
 from maskwright.automaton.json.plain_exits import PlainExits
 from maskwright.automaton.json.plain_reader import PlainReader
 from maskwright.automaton.json.remembered_names import RememberedNames
-from maskwright.automaton.json.values import ReadThread, ValueReader
+from maskwright.automaton.json.values import ReadThread, ValueReader, drop_dominated
 from maskwright.automaton.leaf.keys import ChoiceState, End, LiteralState, Padded, Spaced, Text
 from maskwright.automaton.leaf.table import LeafTable
 from maskwright.automaton.machine.contexts import Bound, Contexts, Ending

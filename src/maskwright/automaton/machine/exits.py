@@ -11,23 +11,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import NamedTuple
 
-from maskwright.automaton.machine.step import BLOCKED, DONE, DYNAMIC, NO_FRAME, POP, PUSH, STAY
+from maskwright.automaton.machine.step import BLOCKED as BLOCKED
+from maskwright.automaton.machine.step import DONE as DONE
+from maskwright.automaton.machine.step import DYNAMIC, NO_FRAME, POP, PUSH, STAY
 from maskwright.immutable import Acyclic
-
-__all__ = [
-    "BLOCKED",
-    "DONE",
-    "DYNAMIC",
-    "NO_FRAME",
-    "POP",
-    "PUSH",
-    "STAY",
-    "Configuration",
-    "Exit",
-    "Further",
-    "Replacement",
-    "apply_exit",
-]
 
 
 class Exit(NamedTuple):

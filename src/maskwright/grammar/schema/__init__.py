@@ -22,7 +22,7 @@ To add a keyword:
    which otherwise takes any string to be possible. An array or object class becomes a field of
    `ArrayShape` or `ObjectShape` in `grammar/shape/shape.py`; then `automaton/value/progress.py`
    reads it, `automaton/satisfy/` and `automaton/finish/` count with it,
-   `automaton/json/dominated.py` and `distinguish.py` compare it, and
+   `automaton/json/values.py` and `distinguish.py` compare it, and
    `grammar/tools/members.py` obeys or refuses it.
 4. A class that holds schemas also goes into `mask/compile/constructs.py`, so that errors name the
    schema of a value, and an assertion that closes objects into `grammar/shape/closed.py`.
