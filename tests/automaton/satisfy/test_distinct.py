@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from maskwright.automaton.satisfy.distinct import DistinctItems, OpenItem
 from maskwright.automaton.satisfy.schema_values import NOTHING
-from maskwright.automaton.value.witness_text import Witness, compact
+from maskwright.automaton.value.witness_text import ArrayWitness, Witness, compact
 from maskwright.errors import LimitError
 from maskwright.grammar.shape.shape import Conjunction
 from tests.automaton.solving import array, conjunction, solver
@@ -30,7 +30,7 @@ def completed(keywords: dict[str, Any], seen: list[str], *items: Any, **options:
     progress = replace(progress, index=len(seen) + len(items), seen=frozenset(seen))
     given = tuple(OpenItem(conjunction(each)) for each in items)
     found = finder.completion(progress, find, given, **options)
-    return None if found is None else compact(found)
+    return None if found is None else compact(ArrayWitness(found))
 
 
 ONE_TWO: Any = {"enum": [1, 20]}

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from maskwright.automaton.satisfy.search import ContainerSearch
+from maskwright.automaton.satisfy.search import ContainerSearch, container
 from maskwright.automaton.value.equality import equality_candidates
 from maskwright.automaton.value.witness_text import compact
 from maskwright.errors import LimitError
@@ -20,7 +20,7 @@ def search() -> ContainerSearch:
 
 def completed(progress: Any) -> str | None:
     found = search().completion(progress)
-    return None if found is None else compact(found)
+    return None if found is None else compact(container(progress, found))
 
 
 A_B: dict[str, Any] = {"properties": {"a": {"enum": [10, 2]}, "b": {"type": "null"}}}

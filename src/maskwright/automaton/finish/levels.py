@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from maskwright.automaton.satisfy.search import WitnessPart, parts_of
+from maskwright.automaton.satisfy.search import Parts
 from maskwright.automaton.satisfy.solver import Solver
 from maskwright.automaton.value.finite_values import canonical
 from maskwright.automaton.value.last_value import open_bracket
@@ -146,29 +146,26 @@ class LevelCompletion:
                 return None
             name, value, rest = found
             return member(name, value, space, depth) + self._more(rest, level) + closing
-        found = self._solver.search.completion(progress)
-        if found is None:
+        parts = self._solver.search.completion(progress)
+        if parts is None:
             return None
-        parts = parts_of(found)
         if level.phase is LevelPhase.FIRST:
             return enclosed("", self._texts(parts, level), closing[-1], space, depth - 1)
         return self._more(parts, level) + closing
 
-    def _more(self, parts: tuple[WitnessPart, ...], level: Level) -> str:
+    def _more(self, parts: Parts, level: Level) -> str:
         """Items or members that come after others."""
         comma = self._whitespace.comma(level.depth)
         return "".join(comma + text for text in self._texts(parts, level))
 
-    def _texts(self, parts: tuple[WitnessPart, ...], level: Level) -> list[str]:
+    def _texts(self, parts: Parts, level: Level) -> list[str]:
         """Items or members."""
         space, depth = self._whitespace, level.depth
         if level.bracket == "{":
             return [member(name, value, space, depth) for name, value in parts]
         return rendered_items((value for _, value in parts), space, depth)
 
-    def _shortest_member(
-        self, progress: ObjectProgress
-    ) -> tuple[str, Witness, tuple[WitnessPart, ...]] | None:
+    def _shortest_member(self, progress: ObjectProgress) -> tuple[str, Witness, Parts] | None:
         """The member that must come now, as a comma has been read, and the members after it: name,
         value, and the others, the shortest there are."""
         solver = self._solver
@@ -188,7 +185,7 @@ class LevelCompletion:
                 if name is not None:
                     found = solver.other_options(plain, each, name)
                     options += [(name, option) for option in found]
-        best: tuple[float, str, Witness, tuple[WitnessPart, ...]] | None = None
+        best: tuple[float, str, Witness, Parts] | None = None
         for name, option in options:
             after = replace(option.after, others=progress.others | {name})
             found = solver.search.completion_after(option.value, after, option.by_value)

@@ -24,7 +24,6 @@ from maskwright.automaton.satisfy.schema_values import NOTHING
 from maskwright.automaton.value.finite_values import canonical, cheapest
 from maskwright.automaton.value.progress import ArrayProgress
 from maskwright.automaton.value.witness_text import (
-    ArrayWitness,
     ScalarWitness,
     Witness,
     byte_count,
@@ -123,7 +122,7 @@ class DistinctItems:
         items: tuple[OpenItem, ...] = (),
         *,
         thorough: bool = False,
-    ) -> ArrayWitness | None:
+    ) -> tuple[Witness, ...] | None:
         """Items up to the closing bracket that differ from each other and from those read; `items`
         come first. None if there are none.
 
@@ -140,7 +139,7 @@ class DistinctItems:
 
     def _search(
         self, progress: ArrayProgress, find: Find, items: tuple[OpenItem, ...], *, thorough: bool
-    ) -> ArrayWitness | None:
+    ) -> tuple[Witness, ...] | None:
         """Uniform-cost search, each item at the cost of its cheapest value. Matching may cost more
         than that, so an end that is found goes back into the queue at its true cost."""
         tie = count()
@@ -157,7 +156,7 @@ class DistinctItems:
 
         total = sum(1 + least(item) for item in items)
         queue: list[
-            tuple[float, int, ArrayProgress, tuple[OpenItem, ...], ArrayWitness | None]
+            tuple[float, int, ArrayProgress, tuple[OpenItem, ...], tuple[Witness, ...] | None]
         ] = []
         heappush(queue, (total, next(tie), progress, items, None))
         done: dict[ArrayProgress, list[Counter[OpenItem]]] = {}
@@ -178,7 +177,7 @@ class DistinctItems:
                     continue
                 completion = self._matched(items, progress.seen, find)
                 if completion is not None:
-                    total = sum(1 + size(each) for each in completion.values)
+                    total = sum(1 + size(each) for each in completion)
                     heappush(queue, (total, next(tie), here, items, completion))
                 continue
             for option in here.options():
@@ -190,7 +189,7 @@ class DistinctItems:
 
     def _matched(
         self, items: tuple[OpenItem, ...], seen: frozenset[str], find: Find
-    ) -> ArrayWitness | None:
+    ) -> tuple[Witness, ...] | None:
         """A value for each item, all different, of the fewest bytes where a value takes as many
         bytes in one item as in another.
 
@@ -200,11 +199,8 @@ class DistinctItems:
         options = {item: self.values(item, len(items), seen, find) for item in set(items)}
         if len(options) == 1:
             shortest = next(iter(options.values()))
-            return (
-                ArrayWitness(tuple(v.witness for v in shortest))
-                if len(shortest) == len(items)
-                else None
-            )
+            enough = len(shortest) == len(items)
+            return tuple(v.witness for v in shortest) if enough else None
         witnesses = {
             item: {v.text: v.witness for v in shortest} for item, shortest in options.items()
         }
@@ -215,9 +211,7 @@ class DistinctItems:
         chosen = matching([witnesses[item].keys() for item in items], texts)
         if chosen is None:
             return None
-        return ArrayWitness(
-            tuple(witnesses[item][text] for item, text in zip(items, chosen, strict=True))
-        )
+        return tuple(witnesses[item][text] for item, text in zip(items, chosen, strict=True))
 
     def values(
         self, item: OpenItem, most: int, seen: frozenset[str], find: Find

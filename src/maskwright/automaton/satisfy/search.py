@@ -61,9 +61,8 @@ class ContainerStep(Acyclic):
     by_value: CandidatesByValue
 
 
-WitnessPart = tuple[str, Witness]
-"""A member, or an item with an empty name."""
-_Chosen = LinkedParts[WitnessPart] | None
+Parts = tuple[tuple[str, Witness], ...]
+"""Members, or items with empty names."""
 
 
 class ContainerSearch:
@@ -73,8 +72,8 @@ class ContainerSearch:
         """`final` finds values that are settled; see `DistinctItems`."""
         self._values = values
         self._final = final
-        self._completions: dict[Progress, ArrayWitness | ObjectWitness | None] = {}
-        self._completions_after: dict[ContainerStep, tuple[WitnessPart, ...] | None] = {}
+        self._completions: dict[Progress, Parts | None] = {}
+        self._completions_after: dict[ContainerStep, Parts | None] = {}
         self._equal: dict[tuple[Conjunction, str], Witness | None] = {}
         self.steps_left: int | None = None
         """Steps past candidates for equality that are left to the present computation of shortest
@@ -96,7 +95,7 @@ class ContainerSearch:
 
     # Settled answers
 
-    def completion(self, progress: Progress) -> ArrayWitness | ObjectWitness | None:
+    def completion(self, progress: Progress) -> Parts | None:
         """The shortest completion of a container that has been read up to `progress`."""
         key = self.without_endless(progress) if isinstance(progress, ObjectProgress) else progress
         if isinstance(key, ArrayProgress) and key.items_needed > _FEW and needs_count_alone(key):
@@ -104,13 +103,13 @@ class ContainerSearch:
         if key not in self._completions:
             self._completions[key] = self.find_completion(key, self._final)
         found = self._completions[key]
-        if isinstance(found, ObjectWitness) and _repeats(progress, found.values):
+        if found is not None and _repeats(progress, found):
             return self.find_completion(progress, self._final)  # with names that are still free
         return found
 
     def completion_after(
         self, value: Conjunction, after: Progress, by_value: CandidatesByValue
-    ) -> tuple[Witness, tuple[WitnessPart, ...]] | None:
+    ) -> tuple[Witness, Parts] | None:
         """The shortest completion of a container whose next item or member must satisfy `value`:
         that value, and what follows it. `after` and `by_value` come from an option."""
         key = self.without_endless(after) if isinstance(after, ObjectProgress) else after
@@ -149,7 +148,7 @@ class ContainerSearch:
                     equal = replace(start, candidates=candidates, must_equal_one=True)
                     found = self._past_candidates(equal, self._final)
                     if found is not None:
-                        return _container(start, found)
+                        return container(start, found)
             return None
         if text[0] == '"':
             string = json.loads(text)
@@ -162,51 +161,39 @@ class ContainerSearch:
 
     def find_completion(
         self, progress: Progress, find: Find, *, thorough: bool = False
-    ) -> ArrayWitness | ObjectWitness | None:
+    ) -> Parts | None:
         """The shortest completion that is made of the values that `find` finds.
 
         `thorough`: ask `find` for everything that a completion may be made of, instead of stopping
         at the first end.
         """
         if progress.candidates or progress.must_equal_one:
-            parts = self._past_candidates(progress, find)
-            return None if parts is None else _container(progress, parts)
-        if isinstance(progress, ObjectProgress) and is_simple(progress):
-            return self._required(progress, find)
-        if isinstance(progress, ArrayProgress) and progress.unique:
-            return self.distinct.completion(progress, find, thorough=thorough)
-        if isinstance(progress, ArrayProgress) and progress.wants_repeat:
-            items = self._repeats.completion(progress, find, thorough=thorough)
-            return None if items is None else ArrayWitness(items)
-        if isinstance(progress, ArrayProgress) and needs_count_alone(progress):
-            items = count_items(progress, find, thorough=thorough)
-            return None if items is None else ArrayWitness(items)
+            return self._past_candidates(progress, find)
+        if isinstance(progress, ObjectProgress):
+            if is_simple(progress):
+                return self._required(progress, find)
+        elif progress.unique:
+            return _parts(self.distinct.completion(progress, find, thorough=thorough))
+        elif progress.wants_repeat:
+            return _parts(self._repeats.completion(progress, find, thorough=thorough))
+        elif needs_count_alone(progress):
+            return _parts(count_items(progress, find, thorough=thorough))
         return self._cheapest_parts(progress, find, thorough=thorough)
 
-    def _cheapest_parts(
-        self, progress: Progress, find: Find, *, thorough: bool
-    ) -> ArrayWitness | ObjectWitness | None:
+    def _cheapest_parts(self, progress: Progress, find: Find, *, thorough: bool) -> Parts | None:
         """The shortest completion by a uniform-cost search over the items or members to come."""
         tie = count()
         queue: list[
-            tuple[
-                float,
-                int,
-                Progress | None,
-                LinkedParts[WitnessPart] | None,
-                tuple[WitnessPart, ...],
-            ]
+            tuple[float, int, Progress | None, LinkedParts[tuple[str, Witness]] | None, Parts]
         ] = [(0, next(tie), progress, None, ())]
         done: set[Progress] = set()
-        result: ArrayWitness | ObjectWitness | None = None
         while queue:
             cost, _, here, chosen, rest = heappop(queue)
             if here in done:
                 continue
             if here is None or here.may_close():
-                result = result or _container(progress, (*unlinked(chosen), *rest))
                 if not thorough:
-                    return result
+                    return (*unlinked(chosen), *rest)
                 continue
             done.add(here)
             if len(done) > _MOST_STEPS:
@@ -225,7 +212,7 @@ class ContainerSearch:
                     continue
                 total = cost + 1 + len(name) + size(witness)
                 heappush(queue, (total, next(tie), after, LinkedParts(chosen, (name, witness)), ()))
-        return result
+        return None
 
     def _many_parts(self, here: Progress, find: Find, *, thorough: bool) -> CountedParts | None:
         """All that a container still lacks, if only the number of many items or members matters.
@@ -234,10 +221,9 @@ class ContainerSearch:
             return count_members(here, self._values.names, find)
         if here.items_needed <= _FEW or not needs_count_alone(here):
             return None
-        items = count_items(here, find, thorough=thorough)
-        return CountedParts(None if items is None else parts_of(ArrayWitness(items)))
+        return CountedParts(_parts(count_items(here, find, thorough=thorough)))
 
-    def _required(self, progress: ObjectProgress, find: Find) -> ObjectWitness | None:
+    def _required(self, progress: ObjectProgress, find: Find) -> Parts | None:
         left = progress.required_left()
         most = progress.shape.most
         if most is not None and progress.count + len(left) > most:
@@ -248,11 +234,9 @@ class ContainerSearch:
             if value is None:
                 return None
             members.append((progress.shape.names[at], value))
-        return ObjectWitness(tuple(members))
+        return tuple(members)
 
-    def _past_candidates(
-        self, begin: Progress | ContainerStep, find: Find
-    ) -> tuple[WitnessPart, ...] | None:
+    def _past_candidates(self, begin: Progress | ContainerStep, find: Find) -> Parts | None:
         """The shortest completion where candidates for equality are left, from a container or from
         a step in it.
 
@@ -260,9 +244,9 @@ class ContainerSearch:
         differs from all; then the rest is as if there were none.
         """
         tie = count()
-        queue: list[tuple[float, int, Progress | None, tuple[WitnessPart, ...]]] = []
+        queue: list[tuple[float, int, Progress | None, Parts]] = []
 
-        def take(step: ContainerStep, cost: float, parts: tuple[WitnessPart, ...]) -> None:
+        def take(step: ContainerStep, cost: float, parts: Parts) -> None:
             spend()
             if self.steps_left is not None:
                 self.steps_left -= 1 + len(step.by_value)
@@ -286,9 +270,7 @@ class ContainerSearch:
                 take(step, cost, parts)
         raise too_long()
 
-    def _ways(
-        self, step: ContainerStep, find: Find
-    ) -> Iterator[tuple[Progress | None, tuple[WitnessPart, ...]]]:
+    def _ways(self, step: ContainerStep, find: Find) -> Iterator[tuple[Progress | None, Parts]]:
         """What a step may be: the value of some candidates, with the progress after it; or a value
         that differs from all, with all that follows (and no progress)."""
         name, value, after, by_value = step.name, step.value, step.after, step.by_value
@@ -306,22 +288,22 @@ class ContainerSearch:
         if after.must_equal_one:
             return
         item = OpenItem(value, frozenset(text for text, _ in by_value))
-        if isinstance(after, ArrayProgress) and unique:
-            items = self.distinct.completion(after, find, (item,))
-            if items is not None:
-                yield None, parts_of(items)
-            return
-        if isinstance(after, ArrayProgress) and after.wants_repeat:
-            repeated = self._repeats.completion(after, find, item)
-            if repeated is not None:
-                yield None, parts_of(ArrayWitness(repeated))
+        if isinstance(after, ArrayProgress) and after.remembers_items:
+            found = (
+                self.distinct.completion(after, find, (item,))
+                if unique
+                else self._repeats.completion(after, find, item)
+            )
+            parts = _parts(found)
+            if parts is not None:
+                yield None, parts
             return
         witness = self._find_other(item, find)
         if witness is not None:
             is_final = find == self._final
             rest = self.completion(after) if is_final else self.find_completion(after, find)
             if rest is not None:
-                yield None, ((name, witness), *parts_of(rest))
+                yield None, ((name, witness), *rest)
 
     def _find_other(self, item: OpenItem, find: Find) -> Witness | None:
         """The shortest value of an item that is none of those it excludes."""
@@ -375,28 +357,26 @@ def _up_to_required(progress: ObjectProgress) -> list[int]:
     return found
 
 
-def _cost(parts: tuple[WitnessPart, ...]) -> float:
+def _cost(parts: Parts) -> float:
     """The bytes of items or members, as a search counts them."""
     sizes = {id(witness): witness for _, witness in parts}
     bytes_of = {key: size(witness) for key, witness in sizes.items()}
     return sum(1 + len(name) + bytes_of[id(witness)] for name, witness in parts)
 
 
-def _container(progress: Progress, parts: tuple[WitnessPart, ...]) -> ArrayWitness | ObjectWitness:
+def container(progress: Progress, parts: Parts) -> Witness:
+    """The array or object that begins as `progress`, which has no parts yet, and has these."""
     if isinstance(progress, ArrayProgress):
-        return ArrayWitness(tuple(value for _, value in parts))
+        return ArrayWitness(tuple([value for _, value in parts]))
     return ObjectWitness(parts)
 
 
-def _repeats(progress: Progress, parts: tuple[WitnessPart, ...]) -> bool:
+def _repeats(progress: Progress, parts: Parts) -> bool:
     """Whether some of the members to come has a name that an object has already."""
     if isinstance(progress, ArrayProgress) or not progress.others:
         return False
     return any(name in progress.others for name, _ in parts)
 
 
-def parts_of(found: ArrayWitness | ObjectWitness) -> tuple[WitnessPart, ...]:
-    """The members or items of a container."""
-    if isinstance(found, ObjectWitness):
-        return found.values
-    return tuple(("", value) for value in found.values)
+def _parts(items: tuple[Witness, ...] | None) -> Parts | None:
+    return None if items is None else tuple([("", value) for value in items])

@@ -11,7 +11,7 @@ from typing import Final
 
 from maskwright.automaton.satisfy.distinct import too_long
 from maskwright.automaton.satisfy.schema_values import NOTHING, SchemaValues
-from maskwright.automaton.satisfy.search import ContainerSearch
+from maskwright.automaton.satisfy.search import ContainerSearch, container
 from maskwright.automaton.value.progress import ObjectProgress, Progress
 from maskwright.automaton.value.witness_text import ScalarWitness, Witness, size
 from maskwright.errors import LimitError, TooLongError
@@ -156,7 +156,7 @@ class _Sweeps:
         self._searched[query] = next(self._clock)
         for progress in self._starts[query]:
             try:
-                witness = self._search.find_completion(progress, self._find)
+                parts = self._search.find_completion(progress, self._find)
             except TooLongError as error:
                 error.complete(construct=construct_of(query[0]))
                 self._too_long[query] = error
@@ -164,6 +164,7 @@ class _Sweeps:
             except LimitError as error:
                 error.complete(construct=construct_of(query[0]))
                 raise
+            witness = None if parts is None else container(progress, parts)
             if size(witness) < size(self._best[query]):
                 self._best[query] = witness
                 self._improved[query] = next(self._clock)

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from maskwright.automaton.satisfy.quick import QuickCheck, needed_values
 from maskwright.automaton.satisfy.schema_values import NOTHING, SchemaValues
-from maskwright.automaton.satisfy.search import ContainerSearch
+from maskwright.automaton.satisfy.search import ContainerSearch, container
 from maskwright.automaton.satisfy.shortest import ShortestValues
 from maskwright.automaton.value.finite_values import MOST_NUMBERS, MOST_STRINGS, canonical
 from maskwright.automaton.value.name_classes import NameClass
@@ -79,8 +79,9 @@ class Cardinality:
         if most >= MANY or len(starts) < 2:
             return most
         solver = self._solver
-        found = (solver.search.completion(each) for each in starts if solver.can_complete(each))
-        texts = {canonical(compact(each)) for each in found if each is not None}
+        possible = [start for start in starts if solver.can_complete(start)]
+        found = [(start, solver.search.completion(start)) for start in possible]
+        texts = {canonical(compact(container(s, parts))) for s, parts in found if parts is not None}
         return max(most, len(texts))
 
     def completions(self, progress: Progress) -> int:
