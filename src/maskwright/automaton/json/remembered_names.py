@@ -23,7 +23,6 @@ from msgspec.structs import replace
 from maskwright.automaton.value.name_classes import NameClasses
 from maskwright.automaton.value.progress import ObjectProgress
 from maskwright.garbage import hide
-from maskwright.grammar.regular.derivative import contains
 
 _QUOTED: Final = re.compile(rb'(?=("(?:[^"\\]|\\.)*"))', re.DOTALL)
 
@@ -62,8 +61,7 @@ class RememberedNames:
         languages = after.shape.languages
         if not languages:  # all names are in one class
             return False
-        mask = tuple(contains(language, name) for language in languages)
-        return not self._classes.is_endless_after(self._classes.with_mask(languages, mask), name)
+        return not self._classes.is_endless_after(self._classes.of_name(languages, name), name)
 
 
 def names_within(tokens: Iterable[bytes]) -> frozenset[str]:

@@ -49,19 +49,16 @@ class SchemaValues:
     def shortest_scalar(self, conjunction: Conjunction) -> Witness | None:
         """The scalar that takes the fewest bytes, None if there are no scalars."""
         shape = self.shapes.normal_form(conjunction)
-        spellings: list[str] = []
         other = self.shortest_string(shape.scalars)
-        if other is not None:
-            spellings.append(other)
         try:
             string = self.shortest_string(shape.strings)
         except TooLongError:
-            if not spellings:
+            if other is None:
                 raise
             string = None
-        if string is not None:
-            spellings.insert(0, spelled(string))
-        return ScalarWitness(min(spellings, key=byte_count)) if spellings else None
+        found = [] if string is None else [spelled(string)]
+        found += [] if other is None else [other]
+        return ScalarWitness(min(found, key=byte_count)) if found else None
 
     def finite_values(self, conjunction: Conjunction) -> FiniteValues:
         """The scalars of a conjunction, listed as far as they are few."""

@@ -64,8 +64,9 @@ class NameClasses:
             self._classes[languages] = self._find(languages)
         return self._classes[languages]
 
-    def with_mask(self, languages: tuple[Regular, ...], mask: tuple[bool, ...]) -> NameClass:
-        """The class of the names that lie in the languages that `mask` says."""
+    def of_name(self, languages: tuple[Regular, ...], name: str) -> NameClass:
+        """The class for some languages that has a name."""
+        mask = tuple(contains(language, name) for language in languages)
         return next(each for each in self.of(languages) if each.mask == mask)
 
     def _find(self, languages: tuple[Regular, ...]) -> tuple[NameClass, ...]:
@@ -162,8 +163,7 @@ class NameClasses:
         shape = progress.shape
         for name in names(progress.candidates):
             if name not in shape.names and name not in progress.others:
-                mask = tuple(contains(language, name) for language in shape.languages)
-                yield name, self.with_mask(shape.languages, mask)
+                yield name, self.of_name(shape.languages, name)
 
     def fresh(self, progress: ObjectProgress, each: NameClass) -> str | None:
         """The shortest name of a class that the shape doesn't list, that hasn't been read, and that
