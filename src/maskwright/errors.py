@@ -8,7 +8,7 @@ with a 400 whose body contains `message`, `param` and `code`.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 BYTE_ORDER_MARK: Final = "\ufeff"
@@ -19,16 +19,9 @@ class MaskwrightError(Exception):
     """The base class of all errors that this package raises. They can be pickled, and so
     sent from one process to another, whatever arguments their classes take."""
 
-    def __reduce__(self) -> tuple[Callable[..., MaskwrightError], tuple[object, ...]]:
-        return _restored, (type(self), self.args, self.__dict__)
-
-
-def _restored(
-    kind: type[MaskwrightError], args: tuple[object, ...], attributes: dict[str, object]
-) -> MaskwrightError:
-    error = kind.__new__(kind, *args)
-    error.__dict__.update(attributes)
-    return error
+    def __reduce__(self) -> tuple[Any, ...]:
+        kind = type(self)
+        return kind.__new__, (kind, *self.args), self.__dict__
 
 
 class InputError(MaskwrightError):
