@@ -9,7 +9,6 @@ from maskwright.automaton.events.events import StringText as StringText
 from maskwright.automaton.events.events import ValueRead as ValueRead
 from maskwright.mask.compile.json_schema import compile_json_schema as compile_json_schema
 from maskwright.mask.compile.rules import compile_grammar as compile_grammar
-from maskwright.mask.compile.tags import compile_structural_tag as compile_structural_tag
 from maskwright.mask.compile.text import compile_choice as compile_choice
 from maskwright.mask.compile.text import compile_regex as compile_regex
 from maskwright.mask.compile.text import compile_substring as compile_substring
@@ -19,6 +18,7 @@ from maskwright.mask.compile.tools import JsonResponse as JsonResponse
 from maskwright.mask.compile.tools import RegexResponse as RegexResponse
 from maskwright.mask.compile.tools import ResponseShape as ResponseShape
 from maskwright.mask.compile.tools import TagResponse as TagResponse
+from maskwright.mask.compile.tools import compile_structural_tag as compile_structural_tag
 from maskwright.mask.compile.tools import compile_tools as compile_tools
 from maskwright.mask.grammar import Grammar as Grammar
 from maskwright.mask.matcher.matcher import Matcher as Matcher

@@ -6,7 +6,7 @@
 - `parts`: Schemas, patterns and grammars as parts of tags and calls.
 - `rules`: The compiler of rules, into which tags and tools are translated, and grammars in Lark,
   GBNF or EBNF.
-- `tags`: The compiler of structural tags.
 - `text`: The compilers of patterns, choices and quotations.
-- `tools`: The compiler of answers that may or must call tools, and the shapes of other answers.
+- `tools`: The compilers of structural tags and of answers that may or must call tools, and the
+  shapes of other answers.
 """

@@ -1,5 +1,5 @@
-"""The compiler of answers that may or must call tools, and the shapes of answers that stand beside
-tools and call none of them, as expressions."""
+"""The compilers of structural tags, in which free text and structure alternate, and of answers that
+may or must call tools; and the shapes of answers that stand beside tools and call none of them."""
 
 from __future__ import annotations
 
@@ -130,6 +130,40 @@ def _conflict(what: str) -> InputError:
         "call: use another tool format, or force a call or none",
         code="conflicting_constraints",
     )
+
+
+@compiler
+def compile_structural_tag(
+    tag: Json,
+    vocab: Vocabulary,
+    *,
+    whitespace: WhitespaceName = "flexible",
+    property_order: PropertyOrder = "schema",
+    integers: Integers = "any",
+    escapes: Escapes = "any",
+    additional_properties: AdditionalProperties = "allow",
+    numbers: Numbers = "any",
+    limits: Limits | None = None,
+) -> Grammar:
+    """Compile a structural tag (a dict, or JSON text); docs/tags-and-tools.md lists the formats.
+
+    `whitespace`, `property_order`, `integers`, `numbers`, `escapes` and `additional_properties`
+    apply to JSON values, as in `compile_json_schema`. Raises `StructuralTagError` with the JSON
+    Pointer of an error in the tag, and the errors of the schemas, patterns and grammars in it.
+    """
+    parts = Parts(
+        vocab,
+        whitespace,
+        property_order,
+        integers,
+        escapes,
+        additional_properties,
+        numbers,
+        limits or DEFAULT_LIMITS,
+    )
+    with Work(parts.limits, Construct("the structural tag")):
+        parts.rules[START] = parts.tag(parse_tag(tag))
+        return parts.compiled()
 
 
 _NEVER_CALLED: Final = "no object matches the parameters of this tool, which is never called"
