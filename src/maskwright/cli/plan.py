@@ -20,8 +20,13 @@ from maskwright.cli.output.tables import Row, lay_out, output_width, paragraph
 from maskwright.errors import InputError
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.settings import REQUIRED, option
-from maskwright.sizing.memory import RESERVE
-from maskwright.sizing.serving_plan import BLOCK_SIZES, WEIGHT_BITS, ModelShape, ServingPlan
+from maskwright.sizing.serving_plan import (
+    BLOCK_SIZES,
+    RESERVE,
+    WEIGHT_BITS,
+    ModelShape,
+    ServingPlan,
+)
 from maskwright.sizing.units import decimal_size, parse_count, parse_size
 
 WeightDtype = Literal["float32", "bfloat16", "float16", "fp8", "int8", "int4"]

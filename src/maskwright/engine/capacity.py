@@ -19,7 +19,7 @@ from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.models import Decoder, LoadedModel
 from maskwright.models.device import device_memory
 from maskwright.models.graphs import MOST_ROWS
-from maskwright.sizing.memory import RESERVE, blocks_that_fit, workspace_bytes
+from maskwright.sizing.serving_plan import RESERVE, workspace_bytes
 from maskwright.sizing.units import binary_size
 
 
@@ -89,7 +89,7 @@ def plan_capacity(loaded: LoadedModel, config: EngineConfig, *, adapters: bool =
     if config.blocks is None and config.memory_fraction is not None:
         memory = int(whole * config.memory_fraction)
         taken = weights + draft_weights + workspace + reserve + swapped
-        blocks = blocks_that_fit(memory, taken, block + draft_block)
+        blocks = (memory - taken) // (block + draft_block)
         if blocks < 1:
             raise InputError(
                 f"{config.memory_fraction:g} of the memory is {binary_size(memory)}; weights take "

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import partial
+from typing import Literal
 
 from maskwright.engine.distribution import Distribution
 from maskwright.engine.histogram import Histogram
@@ -21,6 +24,9 @@ SIZES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048
 
 LENGTHS = (1.0, *(4.0**power for power in range(1, 10)))
 """Bucket bounds for the tokens of prompts and answers: powers of 4, up to 262,144."""
+
+Part = Literal["draft", "plan", "forward", "sample"]
+"""A part of a step, whose time is counted."""
 
 _seconds = partial(Histogram, SECONDS)
 _lengths = partial(Histogram, LENGTHS)
@@ -62,6 +68,35 @@ class Observations:
     def read(self) -> dict[str, Distribution]:
         """All of them, by name."""
         return {item.name: getattr(self, item.name).read() for item in fields(self)}
+
+
+class Stopwatch:
+    """Adds up the parts of steps. It stands still while the engine waits, for `waited` seconds so
+    far."""
+
+    def __init__(self, waited: Callable[[], float]) -> None:
+        parts = ("wait", "draft", "plan", "forward", "sample")
+        self.seconds = dict.fromkeys(parts, 0.0)
+        """What all steps so far have spent in each part: `wait` for post-step work, where the
+        engine does nothing else, `draft` in the draft model, `plan` in the scheduler, deadlines
+        included, `forward` in the model, `sample` in sampling. Without overlap, post-step work is
+        part of `sample`."""
+        self._waited = waited
+        self._at = 0.0
+
+    def now(self) -> float:
+        """The time that it shows."""
+        return time.perf_counter() - self._waited()
+
+    def start(self) -> None:
+        """Begin a part."""
+        self._at = self.now()
+
+    def lap(self, part: Part) -> None:
+        """Count the time since the last call as one of `part`, and begin the next."""
+        begun, self._at = self._at, self.now()
+        self.seconds[part] += self._at - begun
+        self.seconds["wait"] = self._waited()
 
 
 @dataclass(slots=True)

@@ -21,7 +21,6 @@ from maskwright.models.adapter import Adapter, AdapterRows, Shapes, group_adapte
 from maskwright.models.batch_invariance import LibraryOperations
 from maskwright.models.layer import Updates
 from maskwright.models.runs import CompiledPlan, Run, step_rows
-from maskwright.sizing.memory import block_bytes
 
 Plan = AttentionPlan | CompiledPlan | DevicePlan
 
@@ -198,5 +197,4 @@ class Decoder(ABC):
     def block_bytes(self, block_size: int, kind: KvDtype = "auto") -> int:
         """Return the bytes of one block, for all layers together."""
         layers, heads, width = self.kv_shape
-        position = position_bytes(heads, width, self.dtype.itemsize, kind)
-        return block_bytes(layers, block_size, position)
+        return layers * block_size * position_bytes(heads, width, self.dtype.itemsize, kind)

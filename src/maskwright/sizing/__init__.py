@@ -3,8 +3,8 @@
 The engine sizes its pool by these formulas, and `maskwright plan` computes with them what a machine
 could serve. docs/capacity.md derives them.
 
-- `memory`: Blocks of keys and values, and what they leave of the memory.
 - `processors`: The processors that this process may use.
-- `serving_plan`: What a model can serve in a given memory, and at which rate at most.
+- `serving_plan`: What a model can serve in a given memory, and at which rate at most; the memory
+  of a step.
 - `units`: Sizes and counts as people write them.
 """

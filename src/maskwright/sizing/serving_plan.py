@@ -14,10 +14,16 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from maskwright.kernels.kv_bytes import KvDtype, position_bytes
-from maskwright.sizing.memory import block_bytes, blocks_for, blocks_that_fit
 
 BLOCK_SIZES: Final = (4, 8, 16, 32, 64)
 """Positions in a block, as the engine allows them."""
+
+RESERVE: Final = 1 << 30
+"""Bytes for the interpreter, libraries, grammars and requests; adapters come on top."""
+
+MOST_SCORED: Final = 64
+"""Upper bound on the positions of a step whose logits are kept for log-probabilities of prompts,
+over all sequences: a row of logits takes far more memory than the other activations of a token."""
 
 WEIGHT_BITS: Final = {
     "float32": 32,
@@ -29,6 +35,14 @@ WEIGHT_BITS: Final = {
 }
 """Bits of a weight by data type. The bytes of a model are these times its parameters, except where
 a checkpoint's config.json says which weights `serve --weight-dtype fp8` makes codes of."""
+
+
+def workspace_bytes(*, row_bytes: int, vocab_size: int, batch_tokens: int, sampled: int) -> int:
+    """Return an upper bound on the memory of a step: for each of `batch_tokens` tokens the
+    activations of one layer (`row_bytes`), and for each of `sampled` rows, and of those that are
+    scored for log-probabilities of prompts, three copies of the logits in float32 and a mask."""
+    logits = 3 * 4 * vocab_size + vocab_size // 8
+    return batch_tokens * row_bytes + min(batch_tokens, sampled + MOST_SCORED) * logits
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +119,7 @@ class ServingPlan:
     @property
     def block(self) -> int:
         """Bytes of one block."""
-        return block_bytes(self.model.layers, self.block_size, self._position)
+        return self.block_size * self.token_bytes
 
     @property
     def kv_bytes(self) -> int:
@@ -115,12 +129,12 @@ class ServingPlan:
     @property
     def blocks(self) -> int:
         """Blocks that fit."""
-        return max(0, blocks_that_fit(self.memory, self.model.weights + self.reserve, self.block))
+        return max(0, self.kv_bytes // self.block)
 
     @property
     def sequence_blocks(self) -> int:
         """Blocks of a sequence of `context` positions."""
-        return blocks_for(self.context, self.block_size)
+        return -(-self.context // self.block_size)
 
     @property
     def sequences(self) -> int:

@@ -14,7 +14,7 @@ from maskwright.engine import Engine, EngineConfig, Request
 from maskwright.errors import InputError
 from maskwright.models import LoadedModel, load
 from maskwright.sampling import PromptScores, SamplingParams
-from maskwright.sizing.memory import MOST_SCORED
+from maskwright.sizing.serving_plan import MOST_SCORED
 from tests.engine.step.test_core import Harness
 from tests.engine.tiny import LiteralGrammar, save_checkpoint
 

@@ -8,8 +8,7 @@ from typing import Final
 
 from maskwright.engine import EngineConfig
 from maskwright.models.config import parse_config, read_config
-from maskwright.sizing.memory import workspace_bytes
-from maskwright.sizing.serving_plan import WEIGHT_BITS, ModelShape
+from maskwright.sizing.serving_plan import WEIGHT_BITS, ModelShape, workspace_bytes
 
 DEFAULTS: Final = EngineConfig()
 

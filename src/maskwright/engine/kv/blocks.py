@@ -13,7 +13,6 @@ from collections.abc import Iterable
 import numpy as np
 
 from maskwright.immutable import Immutable
-from maskwright.sizing.memory import blocks_for
 
 
 class AttentionWindow(Immutable):
@@ -86,7 +85,7 @@ class BlockPool:
 
     def needed(self, positions: int) -> int:
         """Blocks needed for `positions` positions."""
-        return blocks_for(positions, self.block_size)
+        return -(-positions // self.block_size)
 
     def references(self, block: int) -> int:
         """The reference count of `block`, that of the tree included."""

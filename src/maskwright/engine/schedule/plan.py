@@ -9,7 +9,7 @@ from maskwright.engine.schedule.chunk import Chunk
 from maskwright.engine.schedule.sequence import Sequence
 from maskwright.engine.schedule.transfer import BlockTransfer
 from maskwright.immutable import Immutable
-from maskwright.sizing.memory import MOST_SCORED
+from maskwright.sizing.serving_plan import MOST_SCORED
 
 
 class CopyDirection(enum.Enum):

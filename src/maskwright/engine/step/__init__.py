@@ -10,6 +10,5 @@
 - `post_step`: The work that follows a step for each request, inline or in a thread.
 - `rare_rows`: The other rows, one by one, and those that wait for their masks.
 - `runner`: Runs the forward and samples the rows.
-- `seconds`: Where the time of the steps goes.
 - `tiering`: Blocks that leave the pool for host memory and disk, and come back.
 """

@@ -29,13 +29,12 @@ from maskwright.engine.schedule.batch_work import draft_pays
 from maskwright.engine.schedule.plan import StepPlan
 from maskwright.engine.schedule.scheduler import Scheduler
 from maskwright.engine.schedule.step_time import StepTimeModel
-from maskwright.engine.stats import Counts
+from maskwright.engine.stats import Counts, Stopwatch
 from maskwright.engine.step.flights import Flights, Landed
 from maskwright.engine.step.plain_rows import PlainRows
 from maskwright.engine.step.post_step import PostStepWork, StepResult
 from maskwright.engine.step.rare_rows import RareRows, Sampled
 from maskwright.engine.step.runner import Runner
-from maskwright.engine.step.seconds import Stopwatch
 from maskwright.engine.step.tiering import BlockTiers
 from maskwright.errors import GenerationError, MaskwrightError
 from maskwright.kernels.device import runs_kernels
