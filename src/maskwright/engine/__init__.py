@@ -23,54 +23,8 @@ Each name is imported when it is first asked for: settings can be checked withou
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from maskwright.exports import importer, public_names
 
-if TYPE_CHECKING:
-    from maskwright.engine.config import EngineConfig
-    from maskwright.engine.distribution import Distribution
-    from maskwright.engine.request.generation import Generation
-    from maskwright.engine.request.request import Completion, Delta, FinishReason, Request
-    from maskwright.engine.request.trace import Trace
-    from maskwright.engine.schedule.view import EngineView
-    from maskwright.engine.stats import EngineStats
-    from maskwright.engine.step.loop import Engine
-    from maskwright.sampling import TokenScore
-
-__all__ = [
-    "Completion",
-    "Delta",
-    "Distribution",
-    "Engine",
-    "EngineConfig",
-    "EngineStats",
-    "EngineView",
-    "FinishReason",
-    "Generation",
-    "Request",
-    "TokenScore",
-    "Trace",
-]
-
-_MODULES: Final = {
-    "Completion": "engine.request.request",
-    "Delta": "engine.request.request",
-    "Distribution": "engine.distribution",
-    "Engine": "engine.step.loop",
-    "EngineConfig": "engine.config",
-    "EngineStats": "engine.stats",
-    "EngineView": "engine.schedule.view",
-    "FinishReason": "engine.request.request",
-    "Generation": "engine.request.generation",
-    "Request": "engine.request.request",
-    "TokenScore": "sampling",
-    "Trace": "engine.request.trace",
-}
-"""Where each name stands."""
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f"maskwright.{_MODULES[name]}"), name)
-    return value
+_names = public_names(__file__)
+__all__ = [*_names]  # pyright: ignore[reportUnsupportedDunderAll]
+__getattr__ = importer(__name__, _names, globals())
