@@ -7,7 +7,7 @@ of a forbidden token is -inf.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from maskwright.errors import GenerationError
+from maskwright.immutable import Immutable
 from maskwright.kernels.reference import (
     apply_mask,
     apply_penalties,
@@ -25,14 +26,17 @@ from maskwright.kernels.reference import (
     top_p_threshold,
 )
 from maskwright.kernels.sample_inputs import EMPTY, NOT_FINITE, ORDER
-from maskwright.sampling import ChainBatch, SampleRow, SamplingParams
+from maskwright.sampling import SampleRow, SamplingParams
 from maskwright.sampling.chain import divisor, no_token
 from maskwright.sampling.draw import draw_rows
 
 
-class ReferenceBatch(ChainBatch):
-    """The rows of one step, and the errors of those that can't be sampled, by row number."""
+class ReferenceBatch(Immutable):
+    """The rows of one step with their masks int32 `[rows, words]`, and the errors of those that
+    can't be sampled, by row number."""
 
+    rows: Sequence[SampleRow]
+    words: Tensor
     failures: dict[int, GenerationError] = field(default_factory=dict[int, GenerationError])
 
 

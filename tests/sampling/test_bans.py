@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from maskwright.errors import GenerationError
-from maskwright.sampling import ChainBatch, SampleRow, SamplingParams, TextBan, sample_on_host
+from maskwright.sampling import SampleRow, SamplingParams, TextBan, sample_on_host
 from maskwright.sampling.bans import Bans
 from maskwright.sampling.scores import TokenScore
 from tests.sampling.reference_chain import (
@@ -128,7 +128,7 @@ def test_draws_are_those_of_the_chain(seed: int) -> None:
     words = words.to(torch.uint8).view(torch.int32)
     rows[9] = structs.replace(rows[9], params=SamplingParams(logprobs=0))
     words[9] = -1
-    drawn = [*map(as_chain, sample_on_host(logits.clone(), ChainBatch(rows, words)))]
+    drawn = [*map(as_chain, sample_on_host(logits.clone(), rows, words))]
     assert drawn == by_chain(logits, rows, words)
     assert len({found for found in drawn if isinstance(found, type)}) == 2
     assert sum(isinstance(found, tuple) for found in drawn) > 60

@@ -12,7 +12,6 @@ from msgspec import structs
 
 from maskwright.errors import GenerationError
 from maskwright.sampling import (
-    ChainBatch,
     MaskTable,
     SampleRow,
     TokenScore,
@@ -70,7 +69,7 @@ def test_draws_and_scores_are_those_of_the_cpu(seed: int, which: str) -> None:
     outcomes = draw_on_device(logits.clone(), rows, masks, MaskTable(WORDS, torch.device("cpu")))
 
     words = torch.from_numpy(np.stack(masks))
-    expected = sample_on_host(logits.clone(), ChainBatch(rows, words))
+    expected = sample_on_host(logits.clone(), rows, words)
     seen = 0
     for row, found, drawn in zip(rows, outcomes, expected, strict=True):
         if isinstance(drawn, GenerationError):

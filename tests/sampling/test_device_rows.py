@@ -11,7 +11,6 @@ from maskwright.errors import EmptySupportError
 from maskwright.kernels.sample import sample_rows
 from maskwright.kernels.sample_inputs import EMPTY, NOT_FINITE, ORDER
 from maskwright.sampling import (
-    ChainBatch,
     SampleRow,
     SamplingParams,
     TextBan,
@@ -79,7 +78,7 @@ def test_kernels_choose_what_the_chain_chooses(seed: int) -> None:
 
     inputs = lay_out(rows, table, numbers.int())
     drawn = sample_rows(logits.clone(), inputs, scored=True)
-    outcomes = sample_on_host(logits.clone(), ChainBatch(rows, words))
+    outcomes = sample_on_host(logits.clone(), rows, words)
     codes = [
         outcome[0]
         if isinstance(outcome, tuple)

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from maskwright.kernels.reference import draw, random_words
-from maskwright.sampling import ChainBatch, SampleRow, SamplingParams, sample
+from maskwright.sampling import SampleRow, SamplingParams, sample
 from maskwright.sampling.draw import draw_rows
 from tests.sampling.reference_chain import ReferenceBatch, sample_by_chain
 
@@ -96,7 +96,7 @@ def test_of_equal_scores_the_lowest_token_is_taken(
     mask[allowed] = True
     row = SampleRow(SamplingParams(), [0], 1, seed)
     packed = torch.from_numpy(np.packbits(mask, bitorder="little").view("<i4")[None])
-    assert sample(logits, ChainBatch([row], packed)) == [low]
+    assert sample(logits, [row], packed) == [low]
 
 
 TRUNCATIONS = [
@@ -129,7 +129,7 @@ def test_rows_choose_as_the_chain_does(truncation: dict, vocab: int, decimals: i
     for temperature in (0.0, 1e-45, 0.7, 1.3, 100.0):
         params = SamplingParams(temperature, **truncation)
         rows = [SampleRow(params, [0] * (n + 1), 1, 2**63 + 77 * n) for n in range(ROWS)]
-        drawn = sample(logits.clone(), ChainBatch(rows, words))
+        drawn = sample(logits.clone(), rows, words)
         expected = sample_by_chain(logits.clone(), ReferenceBatch(rows, words))
         assert [*map(str, drawn)] == [*map(str, expected)]
 
@@ -145,7 +145,7 @@ def test_flat_rows_of_a_large_vocabulary_leave_what_the_chain_leaves() -> None:
     for truncation in ({"top_p": 0.9}, {"top_k": 40_000}, {"top_k": 2, "top_p": 0.99}):
         params = SamplingParams(1.0, **truncation)
         rows = [SampleRow(params, [0] * 9, 1, seed) for seed in (3, 4, 5, 6)]
-        drawn = sample(logits.clone(), ChainBatch(rows, words))
+        drawn = sample(logits.clone(), rows, words)
         assert drawn == sample_by_chain(logits.clone(), ReferenceBatch(rows, words))
 
 
@@ -155,5 +155,5 @@ def test_errors_of_rows_with_bans_among_others_are_their_own() -> None:
         for token in (0, 3, 0, 4, 0)
     ]
     words = torch.full((5, 1), 8, dtype=torch.int32)
-    chosen = sample(torch.zeros(5, 32), ChainBatch(rows, words))
+    chosen = sample(torch.zeros(5, 32), rows, words)
     assert [token if isinstance(token, int) else None for token in chosen] == [3, None, 3, 3, 3]

@@ -8,7 +8,7 @@ import torch
 
 from maskwright.errors import EmptySupportError
 from maskwright.kernels.reference import random_words
-from maskwright.sampling import ChainBatch, SampleRow, SamplingParams, sample
+from maskwright.sampling import SampleRow, SamplingParams, sample
 
 VOCAB = 45
 EVERY = np.packbits(np.arange(64) < VOCAB, bitorder="little").view("<i4")
@@ -16,7 +16,7 @@ EVERY = np.packbits(np.arange(64) < VOCAB, bitorder="little").view("<i4")
 
 def draw(logits: torch.Tensor, rows: list[SampleRow], words: np.ndarray | None = None) -> list:
     masks = np.tile(EVERY, (len(rows), 1)) if words is None else words
-    return sample(logits.clone(), ChainBatch(rows, torch.from_numpy(masks)))
+    return sample(logits.clone(), rows, torch.from_numpy(masks))
 
 
 def row(seed: int, position: int = 1, **params: object) -> SampleRow:

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from maskwright.sampling import (
-    ChainBatch,
     SampleRow,
     SamplingParams,
     sample,
@@ -36,11 +35,11 @@ def test_scores_are_the_definition(seed: int, temperature: float, top: int) -> N
     logits = torch.tensor(raw, dtype=torch.float32)[None]
     kept = logits[0].clone()
     row = SampleRow(params, [1, 2], 2, seed)
-    (drawn,) = sample_on_host(logits, ChainBatch([row], words[None]))
+    (drawn,) = sample_on_host(logits, [row], words[None])
     assert isinstance(drawn, tuple)
     token, scored = drawn
     assert scored is not None
-    (alone,) = sample(logits, ChainBatch([row], words[None]))
+    (alone,) = sample(logits, [row], words[None])
     assert alone == token
 
     shares = np.exp(kept.double().numpy())

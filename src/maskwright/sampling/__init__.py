@@ -26,7 +26,7 @@ all parameters. The field of the API is described in `server/request/`.
 - `shares`: How likely tokens are under the model, and among those that a mask allows.
 """
 
-from maskwright.sampling.chain import ChainBatch, SampleRow
+from maskwright.sampling.chain import SampleRow
 from maskwright.sampling.device_draw import Outcome, draw_on_device, draw_plain_on_device
 from maskwright.sampling.mask_table import Mask, MaskTable
 from maskwright.sampling.params import MOST_LOGPROBS, SamplingParams, Scale, TextBan
@@ -49,7 +49,6 @@ __all__ = [
     "MOST_LOGPROBS",
     "NOWHERE",
     "Alternative",
-    "ChainBatch",
     "Mask",
     "MaskTable",
     "Outcome",

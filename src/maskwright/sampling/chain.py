@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from torch import Tensor
 
 from maskwright.errors import EmptySupportError, GenerationError
 from maskwright.immutable import Immutable
@@ -41,14 +40,6 @@ class SampleRow(Immutable):
     def output(self) -> Sequence[int]:
         """Tokens sampled so far."""
         return self.tokens[self.prompt_length :]
-
-
-class ChainBatch(Immutable):
-    """The rows of one step. `words` int32 `[rows, words]`: their masks (bit i of word w allows
-    token 32 * w + i)."""
-
-    rows: Sequence[SampleRow]
-    words: Tensor
 
 
 def token_or_error(token: int) -> int | GenerationError:

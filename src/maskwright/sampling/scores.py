@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import torch
+from msgspec.structs import astuple
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -193,7 +194,4 @@ def score_prompt(logits: Tensor, tokens: Sequence[int], top: int) -> PromptScore
 
 def join_scores(parts: Iterable[PromptScores]) -> PromptScores:
     """The scores of consecutive parts of a prompt, at least one, as one."""
-    columns = zip(
-        *((p.tokens, p.logprobs, p.ranks, p.top, p.top_logprobs) for p in parts), strict=True
-    )
-    return PromptScores(*(np.concatenate(column) for column in columns))
+    return PromptScores(*map(np.concatenate, zip(*map(astuple, parts), strict=True)))

@@ -29,7 +29,7 @@ from maskwright.errors import GenerationError, InputError
 from maskwright.kernels.kv_bytes import KvDtype
 from maskwright.kernels.kv_pool import clear_blocks
 from maskwright.models import Decoder, LoadedModel, Run, lay_out
-from maskwright.sampling import ChainBatch, sample
+from maskwright.sampling import sample
 from maskwright.vocab import Vocabulary
 
 Filled = tuple[Active, Masks]
@@ -194,7 +194,7 @@ class DraftModel:
             logits = torch.nn.functional.pad(logits, (0, missing), value=float("-inf"))
         words = np.stack([walk.active.last_mask(len(walk.draft)) for walk in walks])
         rows = [walk.active.sample_row(walk.draft) for walk in walks]
-        drawn = sample(logits, ChainBatch(rows, torch.from_numpy(words)))
+        drawn = sample(logits, rows, torch.from_numpy(words))
         return [
             (walk, token)
             for walk, token in zip(walks, drawn, strict=True)

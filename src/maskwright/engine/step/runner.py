@@ -43,7 +43,6 @@ from maskwright.models import BatchInvariance, Decoder, lay_out, probe_batch_inv
 from maskwright.models.graphs import DecodeGraphs, find_recorder
 from maskwright.models.runs import Run
 from maskwright.sampling import (
-    ChainBatch,
     Mask,
     MaskTable,
     Outcome,
@@ -293,7 +292,7 @@ class Runner:
         if rows and runs_kernels(logits):
             return draw_on_device(logits, rows, masks, self._mask_table(masks, logits.device))
         words = torch.from_numpy(np.concatenate(masks).reshape(len(masks), -1))
-        return sample_on_host(logits, ChainBatch(rows, words))
+        return sample_on_host(logits, rows, words)
 
     @torch.inference_mode()
     def draw_plain(self, logits: Tensor, rows: PlainRows) -> None:
