@@ -166,7 +166,7 @@ class Recognizer:
                     continue
                 if target != DEPENDS_ON_TEXT:
                     return None if target < 0 else unpacked(target)
-                passed = self._after_dynamic_exit(passed)
+                passed = arrays.pass_dynamic_exit(passed, arrays.stop_node)
                 if passed >= TOO_MANY:
                     return None
                 done += arrays.bytes_read
@@ -242,12 +242,6 @@ class Recognizer:
                 return self.advance(here, data, read_prefix()), True
             return None if target < 0 else unpacked(target), False
 
-    def _after_dynamic_exit(self, passed: int) -> int:
-        """What has been passed (see `MachineArrays.pass_dynamic_exit`) once the exit is taken at
-        which the last bytes stopped."""
-        arrays = self.machine.arrays
-        return arrays.pass_dynamic_exit(passed, arrays.stop_node)
-
     def _stopped(self) -> tuple[int, int, int]:
         """Context, label and node of the dynamic exit at which the last bytes stopped."""
         arrays = self.machine.arrays
@@ -266,16 +260,17 @@ class Recognizer:
 
     def _is_walked(self, here: Configuration, data: bytes, passed: int) -> bool:
         """Whether a walk, which doesn't read the text, accepts the rest of a token."""
+        arrays = self.machine.arrays
         while True:
             spend(CHEAP)
-            target = self.machine.arrays.take_bytes(here.leaf, here.node, data)
+            target = arrays.take_bytes(here.leaf, here.node, data)
             if target == PENDING:
                 self.machine.serve_requests()
                 continue
             if target != DEPENDS_ON_TEXT:
                 return target >= 0
-            passed = self._after_dynamic_exit(passed)
-            data = data[self.machine.arrays.bytes_read :]
+            passed = arrays.pass_dynamic_exit(passed, arrays.stop_node)
+            data = data[arrays.bytes_read :]
             following = self._dynamic_exit(self._stopped(), None)
             if passed >= TOO_MANY or following is None:
                 return False

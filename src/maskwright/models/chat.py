@@ -33,20 +33,14 @@ SLICE: Final = 1 << 16
 """Characters that are searched in one operation, which takes less than 5 ms."""
 
 
-class Tokenizer(Protocol):
-    """The part of a tokenizer that this module uses."""
-
-    @property
-    def added_tokens_decoder(self) -> Mapping[int, Any]: ...
-
-    def apply_chat_template(self, conversation: Any, **variables: Any) -> Any: ...
-
-
-class ModelTokenizer(Tokenizer, Protocol):
+class ModelTokenizer(Protocol):
     """The tokenizer of a checkpoint, as far as it is used: one of the transformers library, or one
     that needs none (`plain_tokenizer`)."""
 
     chat_template: str | None
+
+    @property
+    def added_tokens_decoder(self) -> Mapping[int, Any]: ...
 
     @property
     def split_special_tokens(self) -> bool: ...
@@ -57,11 +51,13 @@ class ModelTokenizer(Tokenizer, Protocol):
     @property
     def eos_token_id(self) -> int | None: ...
 
+    def apply_chat_template(self, conversation: Any, **variables: Any) -> Any: ...
+
     def convert_ids_to_tokens(self, ids: Sequence[int]) -> Any: ...
 
 
 def chat_texts(
-    tokenizer: Tokenizer,
+    tokenizer: ModelTokenizer,
     messages: Sequence[Mapping[str, Any]],
     *,
     begins_answer: bool = True,
@@ -129,7 +125,7 @@ class ControlTokens(Immutable):
         return sorted(found)
 
 
-def control_tokens(tokenizer: Tokenizer) -> ControlTokens:
+def control_tokens(tokenizer: ModelTokenizer) -> ControlTokens:
     """Return the spellings of a tokenizer's special tokens."""
     added = tokenizer.added_tokens_decoder.values()
     return _control_tokens(frozenset(str(token.content) for token in added if token.special))
@@ -188,14 +184,14 @@ _BEFORE: Final[Mapping[str, Sequence[Mapping[str, Any]]]] = {
 reasoning for example."""
 
 
-def shown_roles(tokenizer: Tokenizer) -> frozenset[str]:
+def shown_roles(tokenizer: ModelTokenizer) -> frozenset[str]:
     """Return the roles whose messages the template shows with all of their text, apart from space
     around it, as far as a few chats tell; not `assistant`. A system's message is the first one of
     its chat."""
     return frozenset(role for role in _BEFORE if _shows(tokenizer, role))
 
 
-def _shows(tokenizer: Tokenizer, role: str) -> bool:
+def _shows(tokenizer: ModelTokenizer, role: str) -> bool:
     """Whether the template shows a message of a role in a short chat and in a longer one."""
     chat = [*_BEFORE[role], {"role": role, "content": _PROBE, "tool_call_id": "x", "name": "f"}]
     if role == "system":

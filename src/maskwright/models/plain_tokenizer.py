@@ -280,7 +280,9 @@ def read_plain_tokenizer(directory: Path, model_type: object) -> PlainTokenizer 
     if model_type != "llama" or any((directory / name).exists() for name in _OTHER_FILES):
         return None
     settings = object_in_file(directory / "tokenizer_config.json")
-    template = _template(directory, settings)
+    file = directory / "chat_template.jinja"  # comes before the one in the settings
+    template = settings.get("chat_template")
+    template = file.read_text(encoding="utf-8") if file.exists() else template
     named = {name: settings[name] for name in _NAMED if settings.get(name) is not None}
     extra: Any = settings.get("extra_special_tokens") or []
     if (
@@ -306,9 +308,3 @@ def read_plain_tokenizer(directory: Path, model_type: object) -> PlainTokenizer 
         return None
     backend.encode_special_tokens = False
     return PlainTokenizer(backend, template, named, cast(list[str], extra))
-
-
-def _template(directory: Path, settings: Mapping[str, Any]) -> Any:
-    """The chat template: a file of its own comes first."""
-    file = directory / "chat_template.jinja"
-    return file.read_text(encoding="utf-8") if file.exists() else settings.get("chat_template")

@@ -49,8 +49,9 @@ def _shrinking(description: Mapping[str, Any], vocab: Vocabulary) -> int:
     no bound."""
     if any(token["lstrip"] or token["rstrip"] for token in description["added_tokens"]):
         return 0  # these take in the space around them
-    if not all(map(_keeps, _parts(description["pre_tokenizer"], "pretokenizers"))):
-        return 0
+    for step in _parts(description["pre_tokenizer"], "pretokenizers"):
+        if step["type"] not in _KEEPING or step.get("behavior") == "Removed":
+            return 0
     if not vocab.single_bytes >= _SPELLED:
         return 0  # other bytes become an unknown token, or nothing
     return math.prod(map(_factor, _parts(description["normalizer"], "normalizers")))
@@ -65,11 +66,6 @@ def _parts(step: Mapping[str, Any] | None, name: str) -> Iterator[Mapping[str, A
             yield from _parts(part, name)
     else:
         yield step
-
-
-def _keeps(pre_tokenizer: Mapping[str, Any]) -> bool:
-    kept = pre_tokenizer.get("behavior") != "Removed"
-    return pre_tokenizer["type"] in _KEEPING and kept
 
 
 def _factor(normalizer: Mapping[str, Any]) -> int:

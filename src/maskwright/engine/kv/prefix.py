@@ -264,10 +264,8 @@ class PrefixTree:
 
 def common(one: Sequence[int], other: Sequence[int]) -> int:
     """The length of the common prefix of two sequences."""
-    for count, (a, b) in enumerate(zip(one, other, strict=False)):
-        if a != b:
-            return count
-    return min(len(one), len(other))
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
 class CacheHorizon:
